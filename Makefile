@@ -1,0 +1,40 @@
+# Every target makes .venv by itself: a machine needs git, Python >= 3.11 and make, nothing else.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+READY := $(VENV)/.ready
+
+.PHONY: help run test check format bench torture clean
+
+help:  ## this list
+	@sed -n 's/^\([a-z]*\):.*## /\1	/p' $(MAKEFILE_LIST)
+
+run: $(READY)  ## two processes, one memory: the first saves a fact, the second answers from it
+	@$(BIN)/python -m commonplace.testing.demo
+
+test: $(READY)  ## the tests, in under 80 seconds
+	@$(BIN)/python -m pytest -q -n 2 -m "not torture"
+
+check: $(READY)  ## lint, format and types
+	@$(BIN)/ruff check .
+	@$(BIN)/ruff format --check .
+	@$(BIN)/mypy
+
+format: $(READY)  ## put the code into its form
+	@$(BIN)/ruff check --fix .
+	@$(BIN)/ruff format .
+
+bench: $(READY)  ## what it costs, each beside its floor
+	@$(BIN)/python bench/bench.py
+
+torture: $(READY)  ## the promises at full size, and from outside with strace where it is installed
+	@COMMONPLACE_TORTURE=1 $(BIN)/python -m pytest -q -s -m "torture" --timeout 1800
+
+clean:  ## remove what the targets made
+	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis
+
+$(READY): pyproject.toml requirements-dev.txt
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Commonplace needs Python 3.11 or newer; name one with: make PYTHON=python3.12 $(MAKECMDGOALS)")'
+	@$(PYTHON) -m venv $(VENV)
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements-dev.txt -e .
+	@touch $(READY)

@@ -1,0 +1,63 @@
+"""Durable memory for AI agents: one plain Markdown file a fact, an index derived from the files, recall on demand.
+
+from commonplace import open_memory
+
+memory = open_memory()
+memory.save("We deploy with ./deploy.sh, which refuses a dirty tree.")
+system_prompt = memory.preamble()
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+__version__ = "0.1.0"
+
+# Public names and where they live. Importing the package imports none of them: a process pays for what it uses.
+_PUBLIC = {
+    "Call": "store.base",
+    "CommonplaceError": "errors",
+    "Conflict": "outcomes",
+    "Forgotten": "outcomes",
+    "Hit": "outcomes",
+    "Kind": "note.kind",
+    "Memory": "memory",
+    "Note": "note.note",
+    "Problem": "store.base",
+    "Recall": "outcomes",
+    "Refused": "outcomes",
+    "Saved": "outcomes",
+    "Scan": "outcomes",
+    "open_memory": "open",
+}
+
+if TYPE_CHECKING:
+    from commonplace.errors import CommonplaceError as CommonplaceError
+    from commonplace.memory import Memory as Memory
+    from commonplace.note.kind import Kind as Kind
+    from commonplace.note.note import Note as Note
+    from commonplace.open import open_memory as open_memory
+    from commonplace.outcomes import Conflict as Conflict
+    from commonplace.outcomes import Forgotten as Forgotten
+    from commonplace.outcomes import Hit as Hit
+    from commonplace.outcomes import Recall as Recall
+    from commonplace.outcomes import Refused as Refused
+    from commonplace.outcomes import Saved as Saved
+    from commonplace.outcomes import Scan as Scan
+    from commonplace.store.base import Call as Call
+    from commonplace.store.base import Problem as Problem
+
+__all__ = sorted(_PUBLIC)  # noqa: PLE0605
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _PUBLIC:
+        raise AttributeError(f"module 'commonplace' has no attribute {name!r}")
+    value = getattr(import_module(f"commonplace.{_PUBLIC[name]}"), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return [*__all__, "__version__"]

@@ -1,0 +1,86 @@
+"""Every exception Commonplace raises. It knows nothing of how they are shown.
+
+    CommonplaceError
+    ├── NoteError                the note itself is wrong
+    │   ├── BadName              no file name can be made of it
+    │   └── BadFormat            the file's bytes are not a note we can read
+    ├── StoreError               the notebook could not do it; nothing was changed unless it says so
+    │   ├── NotFound             no such note
+    │   ├── Changed              the note is not what the caller had read
+    │   ├── Obstructed           something that is not a plain file stands in the way
+    │   ├── Busy                 another process kept the lock too long
+    │   ├── ReadOnly             the notebook may not be written
+    │   ├── DiskFull             no room left
+    │   ├── DiskFailed           the disk refused for any other reason
+    │   └── NewerFormat          a later Commonplace wrote this notebook
+    └── Unsupported              this system is not one we have proved it on
+
+A message says what happened, where, and what to do next. What a caller can plan for (a conflict, a refusal)
+is a value in `commonplace.outcomes`, not an exception.
+"""
+
+from __future__ import annotations
+
+
+class CommonplaceError(Exception):
+    """The root of the tree: catch this to catch everything we raise."""
+
+
+class NoteError(CommonplaceError, ValueError):
+    """The note itself is wrong."""
+
+
+class BadName(NoteError):
+    """No file name can be made of this name."""
+
+
+class BadFormat(NoteError):
+    """The file's bytes are not a note we can read; they are left as they are."""
+
+
+class StoreError(CommonplaceError):
+    """The notebook could not do what was asked."""
+
+
+class NotFound(StoreError, KeyError):
+    """No note has this name."""
+
+    __str__ = Exception.__str__  # KeyError would print the message in quotes
+
+
+class Changed(StoreError):
+    """The note is not what the caller had read. `expected` and `found` are stamps; '' is no note."""
+
+    def __init__(self, name: str, expected: str, found: str) -> None:
+        super().__init__(f"{name!r} changed since it was read; read it again, then save with expect=")
+        self.name = name
+        self.expected = expected
+        self.found = found
+
+
+class Obstructed(StoreError):
+    """Something that is not a plain file stands where a note or a folder belongs."""
+
+
+class Busy(StoreError):
+    """Another process held the notebook's lock for longer than we wait."""
+
+
+class ReadOnly(StoreError):
+    """The notebook may not be written."""
+
+
+class DiskFull(StoreError):
+    """No room left on the disk, in the quota or in the inode table."""
+
+
+class DiskFailed(StoreError):
+    """The disk, or the system under it, refused."""
+
+
+class NewerFormat(StoreError):
+    """A later version of Commonplace wrote this notebook; it may be read, not written."""
+
+
+class Unsupported(CommonplaceError):
+    """This system is not one Commonplace has been proved on."""

@@ -1,0 +1,177 @@
+"""May this be saved: one table of rules, asked before any lock is taken. Pure: it reads no notebook and no clock.
+
+A draft comes in as somebody gave it and goes out cleaned, or with the rule it broke and what would do instead.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import TYPE_CHECKING, NamedTuple
+
+from commonplace.guard.text import cleaned, one_line
+from commonplace.note.kind import KINDS, Kind, kind_of
+from commonplace.note.note import BODY_BYTES, DESCRIPTION_CHARS, TAG_CHARS, TAGS, TITLE_CHARS, unix
+
+if TYPE_CHECKING:
+    from datetime import date
+
+# Longest name anybody may give; its slug is far shorter.
+NAME_CHARS = 1000
+# Longest glob, command pattern or name in a list field.
+_ITEM_CHARS = 300
+_EXTERNAL = "external:"
+_SURROGATE = re.compile("[\ud800-\udfff]")
+
+
+class Draft(NamedTuple):
+    """What somebody asks to have saved. None is 'not said'."""
+
+    body: str
+    name: str | None = None
+    title: str | None = None
+    description: str | None = None
+    kind: str | None = None
+    tags: tuple[str, ...] = ()
+    applies_to: tuple[str, ...] = ()
+    supersedes: tuple[str, ...] = ()
+    pinned: bool | None = None
+    expires: date | None = None
+    origin: str = "agent"
+    warnings: tuple[str, ...] = ()
+
+
+class Refusal(NamedTuple):
+    """The rule a draft broke, and what would do instead."""
+
+    rule: str
+    why: str
+
+
+class Rule(NamedTuple):
+    """One rule: a name, and a check that answers why a draft breaks it, or ''."""
+
+    name: str
+    broken: Callable[[Draft], str]
+
+
+def admit(draft: Draft) -> Draft | Refusal:
+    """The draft as it may be saved, or the first rule it breaks."""
+    for rule in _SIZES:  # before anything walks through the text
+        if why := rule.broken(draft):
+            return Refusal(rule.name, why)
+    draft = _clean(draft)
+    for rule in RULES:
+        if why := rule.broken(draft):
+            return Refusal(rule.name, why)
+    return draft
+
+
+def _clean(draft: Draft) -> Draft:
+    body = cleaned(draft.body)
+    unseen = body != unix(draft.body)
+    return draft._replace(
+        body=body.strip("\n"),
+        warnings=("characters nobody can see were taken out of the text",) if unseen else (),
+        name=None if draft.name is None else one_line(draft.name),
+        title=None if draft.title is None else one_line(draft.title),
+        description=None if draft.description is None else one_line(draft.description),
+        kind=None if draft.kind is None else one_line(draft.kind),
+        tags=_clean_items(draft.tags),
+        applies_to=_clean_items(draft.applies_to),
+        supersedes=_clean_items(draft.supersedes),
+    )
+
+
+def _clean_items(items: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(text for text in map(one_line, items) if text))
+
+
+def _body_long(draft: Draft) -> str:
+    size = len(draft.body) if len(draft.body) > BODY_BYTES else len(draft.body.encode("utf-8", "replace"))
+    if size <= BODY_BYTES:
+        return ""
+    return f"the text is over {BODY_BYTES:,} bytes (it has {size:,}); one note is one fact, so save it as several"
+
+
+def _not_text(draft: Draft) -> str:
+    fields = (draft.body, draft.name, draft.title, draft.description, *draft.tags, *draft.applies_to, *draft.supersedes)
+    for text in filter(None, fields):
+        found = _SURROGATE.search(text)
+        if found:
+            return (
+                f"character {found.start() + 1} of {text[: found.start()][-20:]!r}... is half of one (bytes that were "
+                "not UTF-8); decode the text properly and save it again"
+            )
+    return ""
+
+
+def _body_empty(draft: Draft) -> str:
+    return "" if draft.body.strip() else "there is no text to save; say the fact in a sentence or two"
+
+
+def _name_long(draft: Draft) -> str:
+    over = draft.name is not None and len(draft.name) > NAME_CHARS
+    return f"the name is over {NAME_CHARS} characters; a few words do" if over else ""
+
+
+def _name_empty(draft: Draft) -> str:
+    return "the name is empty; leave it out to have one made from the text" if draft.name == "" else ""
+
+
+def _description_long(draft: Draft) -> str:
+    size = len(draft.description or "")
+    if size <= DESCRIPTION_CHARS:
+        return ""
+    return (
+        f"the description has {size:,} characters, over the {DESCRIPTION_CHARS} every session pays for; "
+        "say what the note is about in one line and put the rest into the text"
+    )
+
+
+def _title_long(draft: Draft) -> str:
+    size = len(draft.title or "")
+    return f"the title has {size:,} characters, over {TITLE_CHARS}; shorten it" if size > TITLE_CHARS else ""
+
+
+def _items_long(draft: Draft) -> str:
+    for what, items, longest in (
+        ("tags", draft.tags, TAG_CHARS), ("applies_to", draft.applies_to, _ITEM_CHARS),
+        ("supersedes", draft.supersedes, NAME_CHARS),
+    ):  # fmt: skip
+        if len(items) > TAGS:
+            return f"{what} has {len(items):,} entries, over {TAGS}; keep those that tell this note from others"
+        if any(len(item) > longest for item in items):
+            return f"an entry of {what} is over {longest} characters; shorten it"
+    return ""
+
+
+def _kind_unknown(draft: Draft) -> str:
+    if draft.kind is None or kind_of(draft.kind) is not Kind.OTHER:
+        return ""
+    return f"{draft.kind[:40]!r} is no kind; choose {', '.join(KINDS)}"
+
+
+def _unreviewed(draft: Draft) -> str:
+    if not draft.origin.startswith(_EXTERNAL):
+        return ""
+    return (
+        f"text from outside ({draft.origin[:60]}) is not kept on an agent's word; "
+        "have a person save what they confirm of it"
+    )
+
+
+_SIZES = (
+    Rule("body-too-long", _body_long),
+    Rule("name-too-long", _name_long),
+    Rule("description-too-long", _description_long),
+    Rule("title-too-long", _title_long),
+    Rule("list-too-long", _items_long),
+    Rule("not-text", _not_text),
+)
+RULES = (
+    Rule("unreviewed", _unreviewed),
+    Rule("empty", _body_empty),
+    Rule("empty-name", _name_empty),
+    Rule("kind", _kind_unknown),
+)

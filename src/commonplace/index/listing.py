@@ -1,0 +1,165 @@
+"""The listing: the index of a notebook as text, one line a note, chosen by value within two caps.
+
+A pure function of the notes, their trust and today's date. It knows no files, no database and no clock.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import NamedTuple
+
+from commonplace.guard.text import inert, one_line
+from commonplace.note.format import clamp
+from commonplace.note.kind import FOLDERS, KINDS, Kind, heading_of
+from commonplace.note.note import DESCRIPTION_CHARS, TITLE_CHARS, Note
+from commonplace.store.publish import INDEX_MARK
+
+# The contract agents' harnesses load an index by: 200 lines keep it a quick look, 25,000 bytes keep it cheap.
+INDEX_LINES = 200
+INDEX_BYTES = 25_000
+# How `MEMORY.md` begins. By the first words the store tells an index of ours from anybody else's.
+INDEX_HEAD = (f"{INDEX_MARK} from the notes beside it: edit those, this file is replaced. -->", "# Memory")
+INDEX_REACH = "`commonplace list` shows them"
+
+# The order headings stand in.
+_ORDER = tuple(kind for kind in (*KINDS, Kind.OTHER) if kind is not Kind.SESSION)
+# ASCII a link target may hold bare, beside letters and digits.
+_BARE = "-_.~"
+
+
+class Budget(NamedTuple):
+    """How much room a listing has."""
+
+    lines: int = INDEX_LINES
+    bytes: int = INDEX_BYTES
+
+
+WHOLE_INDEX = Budget()
+
+
+class Line(NamedTuple):
+    """One note as a listing needs it, in order of value."""
+
+    name: str
+    kind: Kind
+    text: str
+    supersedes: tuple[str, ...] = ()
+
+
+class Listing(NamedTuple):
+    """A listing, and how much of its room it took."""
+
+    text: str
+    shown: tuple[str, ...]  # names, in the order they stand
+    total: int
+    lines: int
+    bytes: int
+    budget: Budget
+
+    @property
+    def left_out(self) -> int:
+        return self.total - len(self.shown)
+
+
+def line_of(note: Note) -> str:
+    """A note's line: its title as a link to its file, and its description, with nothing that could pose as more."""
+    title = inert(clamp(one_line(note.title), TITLE_CHARS)).replace("[", "(").replace("]", ")") or note.name
+    description = inert(clamp(one_line(note.description), DESCRIPTION_CHARS))
+    return f"- [{title}]({_target(note)})" + (f" - {description}" if description else "")
+
+
+def fit(
+    lines: Sequence[Line],
+    totals: Mapping[Kind, int],
+    budget: Budget,
+    *,
+    head: Sequence[str] = (),
+    reach: str,
+) -> Listing:
+    """Choose the notes of most value that fit, group them by kind, and say what was left out.
+
+    `lines` are in order of value, and enough to fill the budget. Lines are cut first, then bytes.
+    `reach` tells how to find what is left out.
+    """
+    total = sum(totals.values())
+    chosen = _within_lines(_corrections_first(lines), total, budget.lines - len(head))
+    while True:
+        text = _text(chosen, totals, head, reach)
+        over = len(text.encode()) - budget.bytes
+        if over <= 0 or not chosen:
+            break
+        while over > 0 and chosen:
+            over -= len(chosen.pop().text.encode()) + 1
+    shown = tuple(line.name for kind in _ORDER for line in chosen if line.kind is kind)
+    return Listing(text, shown, total, text.count("\n"), len(text.encode()), budget)
+
+
+def _corrections_first(lines: Iterable[Line]) -> list[Line]:
+    """The same lines, with each correction before what it corrects. A circle of corrections keeps its order."""
+    by_name = {line.name: line for line in lines}
+    correctors: dict[str, list[str]] = {}
+    for line in by_name.values():
+        for old in line.supersedes:
+            correctors.setdefault(old, []).append(line.name)
+    if not correctors:
+        return list(by_name.values())
+    placed: dict[str, Line] = {}
+    for name in by_name:
+        stack, entered = [name], set[str]()
+        while stack:
+            top = stack[-1]
+            waiting = [c for c in correctors.get(top, ()) if c not in placed and c not in entered]
+            if top in placed or top in entered or not waiting:
+                stack.pop()
+                placed.setdefault(top, by_name[top])
+            else:
+                entered.add(top)
+                stack.extend(reversed(waiting))
+    return list(placed.values())
+
+
+def _within_lines(lines: Sequence[Line], total: int, limit: int) -> list[Line]:
+    """As many lines as fit with a heading and a blank line for each kind, and the last line if one is needed."""
+    if len(lines) == total and len(lines) + 2 * len({line.kind for line in lines}) <= limit:
+        return list(lines)
+    chosen: list[Line] = []
+    kinds: set[Kind] = set()
+    height = 2  # the last line and the blank one before it
+    for line in lines:
+        height += 1 if line.kind in kinds else 3
+        if height > limit:
+            break
+        kinds.add(line.kind)
+        chosen.append(line)
+    return chosen
+
+
+def _text(chosen: Sequence[Line], totals: Mapping[Kind, int], head: Sequence[str], reach: str) -> str:
+    out = list(head)
+    for kind in _ORDER:
+        group = [line.text for line in chosen if line.kind is kind]
+        if group:
+            out += ([""] if out else []) + [f"## {heading_of(kind)}", *group]
+    missing = {k: totals.get(k, 0) - sum(line.kind is k for line in chosen) for k in _ORDER}
+    gone = {kind: count for kind, count in missing.items() if count > 0}
+    if gone:
+        parts = ", ".join(f"{heading_of(kind).lower()} {count}" for kind, count in gone.items())
+        count = sum(gone.values())
+        out += ([""] if out else []) + [
+            f"{count} more {'note is' if count == 1 else 'notes are'} not shown ({parts}); {reach}"
+        ]
+    if not chosen and not gone:
+        out += ([""] if out else []) + ["No notes yet."]
+    return "\n".join(out) + "\n"
+
+
+def _target(note: Note) -> str:
+    """The link to a note's file: percent-encoded where it must be, letters of every script left readable."""
+    folder = f"{note.folder}/" if note.folder in FOLDERS else ""
+    return f"{folder}{''.join(map(_encoded, note.name))}.md"
+
+
+def _encoded(char: str) -> str:
+    if char in _BARE or (char.isalnum() if char.isascii() else char.isprintable() and not char.isspace()):
+        return char
+    return "".join(f"%{byte:02X}" for byte in char.encode())

@@ -1,0 +1,93 @@
+"""A note as the row the catalog keeps, and back. It knows the tables' columns and nothing of when they change."""
+
+from __future__ import annotations
+
+import sqlite3
+from datetime import date
+from typing import Any
+
+from commonplace.errors import BadName
+from commonplace.index.listing import Line, line_of
+from commonplace.note.kind import Kind
+from commonplace.note.note import Note
+from commonplace.note.slug import slugify
+from commonplace.store.base import Found, Seen, trust_of
+
+COLUMNS = (
+    "name", "slug", "folder", "stamp", "author", "trust", "kind", "word", "title", "description", "tags", "created",
+    "updated", "expires", "pinned", "applies_to", "supersedes", "origin", "session", "odd", "line", "body",
+)  # fmt: skip
+_PUT_NOTE = f"INSERT OR REPLACE INTO notes ({', '.join(COLUMNS)}) VALUES ({', '.join('?' * len(COLUMNS))})"
+_PUT_FILE = "INSERT OR REPLACE INTO files VALUES (?, ?, ?, ?, ?, ?, ?, ?)"
+SELECT = f"SELECT {', '.join(COLUMNS)} FROM notes"
+
+
+def put_note(db: sqlite3.Connection, found: Found) -> None:
+    """Write a note's row."""
+    note, author = found.note, found.author()
+    db.execute(_PUT_NOTE, (
+        note.name, _slug(note.name), note.folder, note.stamp, author, trust_of(author), str(note.kind),
+        note.word, note.title, note.description, _packed(note.tags), _iso(note.created), _iso(note.updated),
+        _iso(note.expires), int(note.pinned), _packed(note.applies_to), _packed(note.supersedes), note.origin,
+        note.session, _packed(note.odd), line_of(note), note.body,
+    ))  # fmt: skip
+
+
+def put_file(db: sqlite3.Connection, seen: Seen, version: int, problem: str) -> None:
+    """Write what a scan saw of a file, and why it could not be read, if it could not."""
+    db.execute(_PUT_FILE, (seen.name, seen.folder, *seen.signature, version, problem))
+
+
+def drop(db: sqlite3.Connection, name: str) -> None:
+    """Take out a note, and what a scan saw of it."""
+    db.execute("DELETE FROM files WHERE name = ?", (name,))
+    db.execute("DELETE FROM notes WHERE name = ?", (name,))
+
+
+def note_of(row: tuple[Any, ...]) -> Note:
+    """The note a row stands for. It has no source: to change it, get it from the store."""
+    (name, _, folder, stamp, _, _, kind, word, title, description, tags, created, updated,
+     expires, pinned, applies_to, supersedes, origin, session, odd, _, body) = row  # fmt: skip
+    return Note(
+        name=name, title=title, description=description, kind=Kind(kind), word=word, body=body, tags=unpacked(tags),
+        created=_day(created), updated=_day(updated), expires=_day(expires), pinned=bool(pinned),
+        applies_to=unpacked(applies_to), supersedes=unpacked(supersedes), origin=origin, session=session,
+        folder=folder, stamp=stamp, odd=unpacked(odd),
+    )  # fmt: skip
+
+
+def line_row(row: tuple[str, str, str, str]) -> Line:
+    """A listing's line from `name, kind, line, supersedes`."""
+    return Line(row[0], Kind(row[1]), row[2], unpacked(row[3]))
+
+
+def unpacked(text: str) -> tuple[str, ...]:
+    """A tuple from the text it is kept as."""
+    if not text:
+        return ()
+    import json
+
+    return tuple(json.loads(text))
+
+
+def _packed(items: tuple[str, ...]) -> str:
+    if not items:
+        return ""
+    import json
+
+    return json.dumps(items)
+
+
+def _slug(name: str) -> str:
+    try:
+        return slugify(name)
+    except BadName:
+        return name
+
+
+def _iso(day: date | None) -> str:
+    return day.isoformat() if day else ""
+
+
+def _day(text: str) -> date | None:
+    return date.fromisoformat(text) if text else None

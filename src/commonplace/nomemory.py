@@ -1,0 +1,50 @@
+"""NoMemory: the memory of a host that has none. Every call answers at once, keeps nothing and touches nothing."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from commonplace.errors import NotFound
+from commonplace.index.listing import INDEX_REACH, WHOLE_INDEX, Budget, Listing
+from commonplace.memory import Memory
+from commonplace.note.note import Note
+from commonplace.outcomes import Recall, Refused, Room, Scan, Status
+
+_WHY = "memory is switched off (COMMONPLACE=off); nothing is kept"
+
+_NO_ROOM = Room(lines=0, lines_most=0, bytes=0, bytes_most=0, left_out=0)
+
+
+class NoMemory(Memory):
+    """What `open_memory` answers when COMMONPLACE=off."""
+
+    def __init__(self) -> None:
+        """It needs nothing."""
+
+    @property
+    def where(self) -> str:
+        return "nowhere"
+
+    def save(self, body: str, **_: Any) -> Refused:
+        return Refused(rule="off", why=_WHY)
+
+    def recall(self, query: str, **_: Any) -> Recall:
+        return Recall(hits=(), took_ms=0.0, more=0)
+
+    def read(self, name: str) -> Note:
+        raise NotFound(_WHY)
+
+    def forget(self, name: str, **_: Any) -> Any:
+        raise NotFound(_WHY)
+
+    def notes(self, **_: Any) -> Scan:
+        return Scan(notes=(), problems=())
+
+    def status(self) -> Status:
+        return Status(where=self.where, counts={}, room=_NO_ROOM, cache="", problems=())
+
+    def listing(self, budget: Budget = WHOLE_INDEX, reach: str = INDEX_REACH) -> Listing:
+        return Listing("", (), 0, 0, 0, budget)
+
+    def preamble(self) -> str:
+        return ""

@@ -1,0 +1,1 @@
+"""The fact: values and text. This stage knows no files, no clock and no search."""

@@ -1,0 +1,368 @@
+"""Markdown with a header <-> Note.
+
+`parse(render(n)) == n`. `render(parse(b)) == b` for any bytes that can be read at all: rendering a note that came
+from a file edits that file's own bytes, and touches only the values that differ. Knows nothing of directories.
+"""
+
+from __future__ import annotations
+
+import re
+from datetime import date
+from hashlib import sha256
+from typing import NamedTuple
+
+from commonplace.errors import BadFormat
+from commonplace.note.header import Header, flow_list, quoted, read_header, scalar, unquoted, write_field
+from commonplace.note.kind import FOLDERS, Kind, kind_of
+from commonplace.note.note import DESCRIPTION_CHARS, FILE_BYTES, Note, spaced, unix
+
+_FENCE = "---"
+# A header longer than this is a document that happens to begin with a rule.
+_HEADER_LINES = 200
+_DAY = re.compile(r"(\d{4})-(\d{2})-(\d{2})(?:$|[T ]\d)")
+_HEADING_ONE = re.compile(r"#[ \t]+(.+?)[ \t]*#*[ \t]*")
+_UNDER_HEADING = re.compile(r"([A-Za-z][\w -]{0,30}):[ \t]+(.*)")
+_MARKS = re.compile(r"^(?:[-*+>]|\d+[.)])[ \t]+|\*\*|__(?=\S)")
+_SENTENCE_END = re.compile(r"[.!?](?=\s)|[。！？]")
+_TRUE = frozenset(("true", "yes", "on", "1"))
+# How far into a body we look for a heading or a first sentence.
+_LOOK = 4000
+
+
+class Parts(NamedTuple):
+    """A file's text, cut where its structure changes. Joined again they are the text."""
+
+    lead: str  # byte order mark, blank lines before the header
+    opening: str
+    header: list[str]
+    closing: str
+    gap: str  # the one blank line between header and body
+    body: str
+    tail: str  # the one line end after the body
+
+    @property
+    def newline(self) -> str:
+        sample = self.opening or self.body.partition("\n")[0] + "\n"
+        return "\r\n" if sample.endswith("\r\n") or (not self.opening and self.tail == "\r\n") else "\n"
+
+    def join(self) -> str:
+        return "".join((self.lead, self.opening, *self.header, self.closing, self.gap, self.body, self.tail))
+
+
+def stamp_of(source: bytes) -> str:
+    """The hash by which a note's exact bytes are known: what `expect=` compares."""
+    return sha256(source).hexdigest()
+
+
+def parse(source: bytes, name: str, folder: str = "") -> Note:
+    """Read a note from a file's bytes.
+
+    Raises:
+        BadFormat: the bytes are not text, or too many.
+
+    """
+    text, odd = _decoded(source)
+    parts = split(text)
+    header = read_header(parts.header)
+    if not parts.opening and re.match(r"-{3,}[ \t]*\r?\n[A-Za-z_]+:", text.lstrip("\ufeff\r\n")):
+        odd = (*odd, "the header has no closing `---` line; all of it was read as text")
+    return _note(source, name, folder, unix(parts.body), header, (*odd, *header.odd))
+
+
+def render(note: Note) -> bytes:
+    """A note's file. Bytes it was read from are edited, not rewritten; without any, the strict writer's form."""
+    if note.source is None:
+        return _fresh(note).encode()
+    base = parse(note.source, note.name, note.folder)
+    if base == note:
+        return note.source
+    text, odd = _decoded(note.source)
+    return _encoded(_edited(note, base, split(text)), latin=any("UTF-8" in o for o in odd))
+
+
+def split(text: str) -> Parts:
+    """Cut a file's text into its parts."""
+    start = 1 if text.startswith("\ufeff") else 0
+    while text[start : start + 2] == "\r\n" or text[start : start + 1] == "\n":
+        start += 1 if text[start] == "\n" else 2
+    lines = _lines(text, start)
+    if lines and lines[0].rstrip() == _FENCE and (end := _closing(lines)):
+        offset = start + sum(len(line) for line in lines[: end + 1])
+        gap = _newline_at(text, offset)
+        body, tail = _untailed(text[offset + len(gap) :])
+        return Parts(text[:start], lines[0], lines[1:end], lines[end], gap, body, tail)
+    start = 1 if text.startswith("\ufeff") else 0
+    body, tail = _untailed(text[start:])
+    return Parts(text[:start], "", [], "", "", body, tail)
+
+
+def derived_title(body: str, name: str) -> str:
+    """The title of a note whose header gives none: its first top heading, else its name."""
+    fenced = False
+    for line in body[:_LOOK].split("\n"):
+        if line.startswith(("```", "~~~")):
+            fenced = not fenced
+        found = None if fenced else _HEADING_ONE.fullmatch(line.rstrip("\r"))
+        if found:
+            return found[1]
+    return spaced(name)
+
+
+def derived_description(body: str) -> str:
+    """The first sentence of the body's prose, on one line and within the limit."""
+    prose = _first_paragraph(body[:_LOOK])
+    end = _SENTENCE_END.search(prose)
+    sentence = prose[: end.end()] if end else prose
+    return clamp(sentence.rstrip(".。 "), DESCRIPTION_CHARS)
+
+
+def clamp(text: str, limit: int) -> str:
+    """Text cut at a word, with an ellipsis, where it is over the limit."""
+    if len(text) <= limit:
+        return text
+    cut = text[: limit - 1]
+    space = cut.rfind(" ")
+    return (cut[:space] if space > limit // 2 else cut).rstrip(" ,;:-") + "…"
+
+
+# --- reading -------------------------------------------------------------------------------------------------
+
+
+def _decoded(source: bytes) -> tuple[str, tuple[str, ...]]:
+    if len(source) > FILE_BYTES:
+        raise BadFormat(f"over {FILE_BYTES} bytes, which is no longer one fact; split it")
+    if b"\0" in source:
+        what = "UTF-16 text" if source[:2] in (b"\xff\xfe", b"\xfe\xff") else "not text"
+        raise BadFormat(f"{what} (it has NUL bytes); save it as UTF-8")
+    odd: list[str] = []
+    try:
+        text = source.decode()
+    except UnicodeDecodeError:
+        text = source.decode("latin-1")
+        odd.append("not UTF-8; read as Latin-1: save it as UTF-8 to be sure of its letters")
+    if text.startswith("\ufeff"):
+        odd.append("begins with a byte order mark; read without it")
+    if "\r\n" in text:
+        odd.append("has Windows line ends; read as if it had none")
+    return text, tuple(odd)
+
+
+def _lines(text: str, start: int) -> list[str]:
+    """The first lines of a text with their ends. Only \\n ends a line: the odd separators are text."""
+    out: list[str] = []
+    while start < len(text) and len(out) <= _HEADER_LINES:
+        end = text.find("\n", start) + 1 or len(text)
+        out.append(text[start:end])
+        start = end
+    return out
+
+
+def _closing(lines: list[str]) -> int:
+    """The index of the closing fence; 0 where there is none, or nothing between reads as a header."""
+    for i, line in enumerate(lines[1:], 1):
+        if line.rstrip() == _FENCE:
+            inner = [text for text in lines[1:i] if text.strip()]
+            return i if not inner or any(re.match(r"[A-Za-z_][\w.-]*[ \t]*:", text) for text in inner) else 0
+    return 0
+
+
+def _newline_at(text: str, at: int) -> str:
+    return "\r\n" if text[at : at + 2] == "\r\n" else "\n" if text[at : at + 1] == "\n" else ""
+
+
+def _untailed(body: str) -> tuple[str, str]:
+    tail = "\r\n" if body.endswith("\r\n") else "\n" if body.endswith("\n") else ""
+    return (body[: -len(tail)] if tail else body), tail
+
+
+def _note(source: bytes, name: str, folder: str, body: str, header: Header, odd: tuple[str, ...]) -> Note:
+    fields = header.fields
+    loose = _under_heading(body)
+
+    def text(key: str) -> str:
+        field = fields.get(key)
+        return field.value if field and isinstance(field.value, str) else ""
+
+    def items(key: str) -> tuple[str, ...]:
+        field = fields.get(key)
+        return field.value if field and isinstance(field.value, tuple) else ()
+
+    days: dict[str, date | None] = {}
+    for key in ("created", "updated", "expires"):
+        days[key] = _day(text(key))
+        if text(key) and days[key] is None:
+            odd = (*odd, f"`{key}: {text(key)[:40]}` is not a date; write YYYY-MM-DD")
+    word = text("type")
+    kind = kind_of(word) if word else FOLDERS.get(folder, Kind.OTHER)
+    if word and kind is Kind.OTHER and word.casefold() != Kind.OTHER:
+        odd = (*odd, f"the type {word[:40]!r} is none of ours; listed under Other")
+    named = text("name")
+    description = text("description") if "description" in fields else derived_description(body)
+    if len(description) > DESCRIPTION_CHARS:
+        odd = (*odd, f"the description is over {DESCRIPTION_CHARS} characters; the index shows its beginning")
+    return Note(
+        name=name,
+        title=text("title") or (named if named != name else "") or derived_title(body, name),
+        description=description,
+        kind=kind,
+        word=word,
+        body=body,
+        tags=items("tags") if "tags" in fields else loose.tags,
+        created=days["created"] if "created" in fields else loose.day,
+        updated=days["updated"],
+        expires=days["expires"],
+        pinned=text("pinned").casefold() in _TRUE,
+        applies_to=items("applies_to"),
+        supersedes=items("supersedes"),
+        origin=text("origin"),
+        session=text("session"),
+        folder=folder,
+        stamp=stamp_of(source),
+        source=source,
+        odd=odd,
+    )
+
+
+def _day(text: str) -> date | None:
+    found = _DAY.match(text)
+    if not found:
+        return None
+    try:
+        return date(int(found[1]), int(found[2]), int(found[3]))
+    except ValueError:
+        return None
+
+
+class Loose(NamedTuple):
+    """What the lines under a first heading say, as the Go harness writes its sessions."""
+
+    day: date | None = None
+    tags: tuple[str, ...] = ()
+
+
+def _under_heading(body: str) -> Loose:
+    lines = body[:_LOOK].lstrip("\r\n").split("\n")
+    heading = _HEADING_ONE.fullmatch(lines[0].rstrip("\r"))
+    if not heading:
+        return Loose()
+    tags: tuple[str, ...] = ()
+    for line in lines[1:]:
+        found = _UNDER_HEADING.fullmatch(line.rstrip("\r"))
+        if not found:
+            break
+        if found[1].casefold() == "tags":
+            tags = tuple(tag.strip() for tag in found[2].split(",") if tag.strip())
+    return Loose(_day(heading[1]), tags)
+
+
+def _first_paragraph(body: str) -> str:
+    paragraph: list[str] = []
+    fenced = after_heading = False
+    for line in map(str.strip, body.split("\n")):
+        if line.startswith(("```", "~~~")):
+            fenced = not fenced
+        elif fenced or line.startswith("<!--"):
+            continue
+        elif line.startswith("#") or (after_heading and _UNDER_HEADING.fullmatch(line)):
+            after_heading = True
+            if paragraph:
+                break
+        elif line and not set(line) <= set("-=*_ "):
+            after_heading = False
+            item = bool(_MARKS.match(line))
+            paragraph.append(_MARKS.sub("", line))
+            if item:
+                break
+        elif paragraph:
+            break
+    return " ".join(" ".join(paragraph).split())
+
+
+# --- writing -------------------------------------------------------------------------------------------------
+
+
+def _value(note: Note, key: str) -> str | None:
+    """A managed value as header text; None where the note has none."""
+    if key == "type":
+        return scalar(note.word) if note.word else None if note.kind is Kind.OTHER else str(note.kind)
+    if key == "pinned":
+        return "true" if note.pinned else None
+    value = getattr(note, key)
+    if isinstance(value, tuple):
+        return flow_list(value) if value else None
+    if isinstance(value, date):
+        return value.isoformat()
+    if key == "description":
+        return quoted(value)
+    return scalar(value) if value else None
+
+
+_KEYS = ("title", "description", "type", "tags", "created", "updated", "expires", "pinned",
+         "applies_to", "supersedes", "origin", "session")  # fmt: skip
+_BARE_OTHER = "other"
+
+
+def _fresh(note: Note) -> str:
+    lines = [f"name: {scalar(note.name)}\n"]
+    for key in _KEYS:
+        value = _value(note, key)
+        if value is not None and not (key == "title" and note.title == derived_title(note.body, note.name)):
+            lines.append(f"{key}: {value}\n")
+    fence = _FENCE + "\n"
+    return _settled(note, Parts("", fence, lines, fence, "\n", note.body, "\n"), "\n").join()
+
+
+def _edited(note: Note, base: Note, parts: Parts) -> str:
+    newline = parts.newline
+    header = list(parts.header)
+    for key in _KEYS:
+        if _differs(note, base, key):
+            header = write_field(header, key, _value(note, key), newline)
+    if header and not parts.opening:
+        parts = parts._replace(opening=_FENCE + newline, closing=_FENCE + newline, gap=newline)
+    parts = parts._replace(header=header)
+    if note.body != base.body:
+        body = note.body.replace("\n", newline) if newline != "\n" else note.body
+        parts = parts._replace(body=body, tail=parts.tail or newline, gap=parts.gap or (newline if header else ""))
+    return _settled(note, parts, newline).join()
+
+
+def _differs(note: Note, base: Note, key: str) -> bool:
+    if key == "type":
+        return (note.kind, note.word) != (base.kind, base.word)
+    return bool(getattr(note, key) != getattr(base, key))
+
+
+def _settled(note: Note, parts: Parts, newline: str) -> Parts:
+    """Write out the values that were read from the body, where a new body would now give others."""
+    for _ in range(len(_KEYS)):
+        back = parse(parts.join().encode(), note.name, note.folder)
+        wrong = [key for key in _KEYS if _differs(note, back, key)]
+        if not wrong:
+            break
+        value = _value(note, wrong[0])
+        header = write_field(list(parts.header), wrong[0], _explicit(wrong[0], value), newline)
+        fence = _FENCE + newline
+        opened = {} if parts.opening else {"opening": fence, "closing": fence, "gap": newline}
+        parts = parts._replace(header=header, **opened)
+    return parts
+
+
+def _explicit(key: str, value: str | None) -> str:
+    """A header value that says "none" where leaving the line out would let the body speak."""
+    return value if value is not None else _BARE_OTHER if key == "type" else "[]" if key == "tags" else '""'
+
+
+def _encoded(text: str, *, latin: bool) -> bytes:
+    if latin:
+        try:
+            raw = text.encode("latin-1")
+            raw.decode()
+        except UnicodeEncodeError:
+            return text.encode()
+        except UnicodeDecodeError:
+            return raw
+    return text.encode()
+
+
+__all__ = ["clamp", "derived_description", "derived_title", "parse", "render", "split", "stamp_of", "unquoted"]

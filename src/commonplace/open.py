@@ -1,0 +1,46 @@
+"""The composition root: the one place that picks concrete classes and puts a Memory together."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable
+from datetime import date
+from hashlib import sha256
+
+from commonplace.index.catalog import Catalog
+from commonplace.index.sidecar import Sidecar
+from commonplace.memory import Memory
+from commonplace.prompt.preamble import FULL, Profile
+from commonplace.settings import Settings, read_settings
+from commonplace.store.disk import Disk
+from commonplace.store.files import FileStore
+
+
+def open_memory(
+    path: str | os.PathLike[str] | None = None,
+    *,
+    now: Callable[[], float] = time.time,
+    profile: Profile = FULL,
+    disk: Disk | None = None,
+    settings: Settings | None = None,
+) -> Memory:
+    """The memory in a directory; without one, where MEMORY_DIR, COMMONPLACE_HOME or the default say.
+
+    Nothing is made before the first save. `profile` names the tools the model is offered; `now` is the clock.
+    """
+    settings = settings or read_settings(path)
+    if settings.off:
+        from commonplace.nomemory import NoMemory
+
+        return NoMemory()
+    store = FileStore(settings.notebook, disk=disk, now=now)
+    sidecar = Sidecar(_sidecar_of(store.path, settings.cache))
+    catalog = Catalog(store, sidecar, today=lambda: date.fromtimestamp(now()), republish=store.republish)
+    return Memory(store, catalog, now=now, profile=profile)
+
+
+def _sidecar_of(notebook: str, cache: str) -> str:
+    """The file derived from this notebook: one for each place a notebook can be."""
+    place = sha256(notebook.encode("utf-8", "surrogateescape")).hexdigest()[:16]
+    return os.path.join(cache, place, "catalog.sqlite")

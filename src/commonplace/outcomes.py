@@ -1,0 +1,120 @@
+"""What a Memory answers: outcomes as values, each telling what happened and what to do next. It does nothing itself."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from commonplace.note.kind import Kind
+from commonplace.note.note import Note
+from commonplace.store.base import Problem
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Room:
+    """How much of the index is taken: what a save reports, so that nobody learns of a full index by losing a line."""
+
+    lines: int
+    lines_most: int
+    bytes: int
+    bytes_most: int
+    left_out: int
+
+    def __str__(self) -> str:
+        left = f", {self.left_out} left out" if self.left_out else ""
+        return f"index: {self.lines}/{self.lines_most} lines, {self.bytes:,}/{self.bytes_most:,} bytes{left}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Saved:
+    """The note is on the disk."""
+
+    outcome: str
+    """`created`, `updated`, or `unchanged` where it already said just this."""
+    note: Note
+    file: str
+    room: Room
+    kept: str = ""
+    """Where the history keeps the version this one replaced."""
+    warnings: tuple[str, ...] = ()
+
+    @property
+    def name(self) -> str:
+        return self.note.name
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Conflict:
+    """Nothing was saved: another fact has this name, or the note changed since it was read. Both texts are here."""
+
+    name: str
+    why: str
+    ours: str
+    theirs: Note | None
+    """What stands there now; None where it was forgotten in the meantime."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Refused:
+    """Nothing was saved, by a rule. `why` says which text broke it, and what would do instead."""
+
+    rule: str
+    why: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Forgotten:
+    """The note is gone from the notebook; its last version is in the history."""
+
+    note: Note
+    kept: str
+    room: Room
+    warnings: tuple[str, ...] = ()
+
+    @property
+    def name(self) -> str:
+        return self.note.name
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Scan:
+    """Every note of a notebook, by name, and what else a person should know of its files."""
+
+    notes: tuple[Note, ...]
+    problems: tuple[Problem, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Hit:
+    """A note that answers a query, and why it ranked where it did."""
+
+    name: str
+    title: str
+    description: str
+    kind: Kind
+    where: str
+    score: float
+    reasons: tuple[str, ...]
+    age: str
+    trust: str
+    excerpt: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Recall:
+    """The best hits, how long finding them took, and how many more there were."""
+
+    hits: tuple[Hit, ...]
+    took_ms: float
+    more: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Status:
+    """Which notebook this is, and how it stands."""
+
+    where: str
+    counts: dict[Kind, int]
+    room: Room
+    cache: str
+    """The derived file; '' where it is kept in memory only."""
+    problems: tuple[Problem, ...]

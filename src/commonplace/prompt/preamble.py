@@ -1,0 +1,98 @@
+"""The preamble: what goes into the system prompt. The same notes, profile and place give the same bytes.
+
+It has no clock and no counter. The words are in `texts/`, a sentence a line; a sentence that names a tool the
+profile does not have is left out, so that a model never reads of a tool it cannot call.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from typing import NamedTuple
+
+from commonplace.guard.text import inert
+from commonplace.index.listing import INDEX_BYTES, INDEX_LINES, Budget, Listing
+from commonplace.note.kind import KINDS, Kind
+
+_TEXTS = os.path.join(os.path.dirname(__file__), "texts")
+# No note can hold these: what stands in the index has no angle bracket left.
+OPENING = "<memory-index>"
+CLOSING = "</memory-index>"
+
+
+class Profile(NamedTuple):
+    """The names of the memory tools a model is offered; '' for one it is not."""
+
+    search: str = ""
+    read: str = ""
+    write: str = ""
+    update: str = ""
+    delete: str = ""
+    view: str = ""
+
+
+FULL = Profile(
+    "memory_search", "memory_read", "memory_write", "memory_update", "memory_delete", "memory_view"
+)  # fmt: skip
+REMEMBER_RECALL = Profile(search="recall", write="remember")
+WRITE_SEARCH = Profile(search="memory_search", write="memory_write")
+NO_TOOLS = Profile()
+PROFILES = {"full": FULL, "remember-recall": REMEMBER_RECALL, "write-search": WRITE_SEARCH, "none": NO_TOOLS}
+
+
+def preamble(listing: Callable[[Budget, str], Listing], *, where: str, profile: Profile) -> str:
+    """The block for the system prompt. `listing` makes the index for a budget and a word on finding the rest."""
+    reach = f"find them with `{profile.search}`" if profile.search else "they are files in the notebook"
+    frame = _frame(where, profile)
+    bare = "\n".join((*frame, OPENING, CLOSING, ""))
+    room = Budget(INDEX_LINES - bare.count("\n"), INDEX_BYTES - len(bare.encode()))
+    index = listing(room, reach)
+    if not index.total:
+        return _empty(where, profile)
+    return "\n".join((*frame, OPENING, index.text.rstrip("\n"), CLOSING, ""))
+
+
+def authority() -> str:
+    """How far a note may be relied on: what the preamble says, for repeating where notes are recalled."""
+    return "\n\n".join(_paragraphs("authority.md", NO_TOOLS, ""))
+
+
+def _frame(where: str, profile: Profile) -> list[str]:
+    out = ["# Memory", ""]
+    for paragraph in (*_paragraphs("authority.md", profile, ""), *_paragraphs("use.md", profile, "")):
+        out += [paragraph, ""]
+    if profile.write:
+        out += ["Worth saving:", *_worth_saving(), "", "Not worth saving:", *_lines("not.md"), ""]
+    return [*out, f"The notes lie in {inert(where)}. Their index, a line each:", ""]
+
+
+def _worth_saving() -> list[str]:
+    rows = ((kind, row) for kind, row in KINDS.items() if kind is not Kind.SESSION)
+    return [f"- {kind}, {row.answers}: when {row.save}" + _shape(row.shape) for kind, row in rows]
+
+
+def _shape(labels: tuple[str, ...]) -> str:
+    return f"; end with {' and '.join(labels)} lines" if labels else ""
+
+
+def _empty(where: str, profile: Profile) -> str:
+    return " ".join(_paragraphs("empty.md", profile, inert(where))) + "\n"
+
+
+def _paragraphs(text: str, profile: Profile, where: str) -> list[str]:
+    """A text's paragraphs, each on one line, of the sentences this profile has the tools for."""
+    out: list[str] = []
+    for block in "\n".join(_lines(text)).split("\n\n"):
+        kept = [line for line in block.split("\n") if _offered(line, profile)]
+        if kept:
+            out.append(" ".join(kept).format(where=where, **profile._asdict()))
+    return out
+
+
+def _offered(line: str, profile: Profile) -> bool:
+    return all(name or f"{{{role}}}" not in line for role, name in profile._asdict().items())
+
+
+def _lines(text: str) -> list[str]:
+    with open(os.path.join(_TEXTS, text), encoding="utf-8") as file:
+        return file.read().strip("\n").split("\n")

@@ -1,0 +1,44 @@
+"""What a caller asks for besides words, and how old a note is in words. Pure: today is passed in."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import date
+from typing import NamedTuple
+
+from commonplace.note.kind import Kind, kind_of
+from commonplace.note.note import Note
+
+_SPANS = ((365, "year"), (30, "month"), (7, "week"), (1, "day"))
+
+
+class Asked(NamedTuple):
+    """Which notes somebody asked for: of any of these kinds, with all of these tags, no older than a day."""
+
+    kinds: frozenset[Kind]
+    tags: frozenset[str]
+    since: date | None
+
+    @classmethod
+    def of(cls, kinds: Sequence[str], tags: Sequence[str], since: date | None) -> Asked:
+        return cls(frozenset(map(kind_of, kinds)), frozenset(tag.casefold() for tag in tags), since)
+
+    def takes(self, note: Note) -> bool:
+        day = note.updated or note.created
+        return (
+            (not self.kinds or note.kind in self.kinds)
+            and self.tags <= {tag.casefold() for tag in note.tags}
+            and (self.since is None or (day is not None and day >= self.since))
+        )
+
+
+def age(day: date | None, today: date) -> str:
+    """How old a note is, in words."""
+    if day is None:
+        return "undated"
+    days = (today - day).days
+    for size, word in _SPANS:
+        if days >= size:
+            count = days // size
+            return f"{count} {word}{'s' if count > 1 else ''} old"
+    return "today"

@@ -1,0 +1,124 @@
+"""Store: the narrow protocol behind a notebook, and the values it speaks in. It knows nothing of search."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple, Protocol
+
+from commonplace.note.note import Note
+
+ORIGINS = ("person", "agent", "hand", "extractor", "import")
+EXTERNAL = "external:"
+
+# How far a note may be trusted, by who said it. `hand`, a file changed outside Commonplace, stands with `agent`
+# until a person vouches for it. An origin we do not know is worth no more than something fetched.
+_TRUST = {"person": 4, "agent": 3, "hand": 3, "extractor": 2, "import": 1}
+
+
+def trust_of(origin: str) -> int:
+    """The rank of an origin: 4 for a person, 0 for anything from outside."""
+    return _TRUST.get(origin, 0)
+
+
+class Call(NamedTuple):
+    """Who is calling. Surfaces build it from what they know; no argument of a model's reaches it."""
+
+    origin: str = "agent"
+    session: str = ""
+    tainted: bool = False
+    actor: str = ""
+
+
+Signature = tuple[int, int, int, int]
+"""Inode, size, mtime and ctime in nanoseconds: it changes whenever a note does, and is read without opening it."""
+
+# A note whose file changed too close to the moment it was read: it is read again next time.
+UNSETTLED: Signature = (0, -1, 0, 0)
+
+
+class Seen(NamedTuple):
+    """One note as a scan sees it."""
+
+    name: str
+    folder: str
+    signature: Signature
+
+
+class Problem(NamedTuple):
+    """Something about the notebook a person should know. Nothing was done about it."""
+
+    file: str
+    what: str
+    unread: bool = True  # False: odd, but read all the same
+
+
+class Inventory(NamedTuple):
+    """All notes a scan saw, by name, and what else lies there."""
+
+    seen: tuple[Seen, ...]
+    problems: tuple[Problem, ...]
+
+
+class Found(NamedTuple):
+    """A note as it is now: what it says, its signature, and who wrote these bytes (asked of the log only if asked)."""
+
+    note: Note
+    seen: Seen
+    author: Callable[[], str]
+
+
+class Written(NamedTuple):
+    """What a put or delete did. `kept` names the old version in the history; '' where there was none."""
+
+    outcome: str  # created, updated, unchanged, deleted
+    note: Note
+    kept: str = ""
+    warnings: tuple[str, ...] = ()
+
+
+Pulse = tuple[int, ...]
+"""A cheap mark of a store: it changes with every note that is made, renamed, replaced or removed."""
+
+
+class Change(NamedTuple):
+    """A change that is on the disk, as `then` is told of it while other writers still wait."""
+
+    name: str
+    found: Found | None  # the note as it now is; None after a delete
+    before: Pulse  # the store's pulse just before
+    publish: Callable[[str], str]  # puts the index beside the notes; answers why it could not, or ''
+
+
+# What follows a change, under the writers' lock: derived things are brought up to date here. It must not raise;
+# what it answers are warnings for the caller.
+Then = Callable[[Change], tuple[str, ...]]
+
+
+class Store(Protocol):
+    """Where notes live.
+
+    Contract (executable in `commonplace.testing.StoreContract`):
+    - a call that returned is kept: `put` and `delete` are whole or did nothing.
+    - a reader sees the old note or the new one, never half, and never waits for a writer.
+    - `put` and `delete` compare first: where the note's stamp is not `expect`, they raise `Changed` and change
+      nothing. `expect=''` means there is no such note yet.
+    - `scan` names every note once, ordered by name, and reports what it cannot offer; one bad file never hides
+      another. A note's signature changes whenever the note does.
+    - `get` raises `NotFound` for a name that is not there, `BadFormat` for one that cannot be read.
+    - no name, however hostile, reaches outside the store.
+    """
+
+    @property
+    def where(self) -> str:
+        """The place, in words a person knows it by."""
+        ...
+
+    def get(self, name: str) -> Found: ...
+
+    def put(self, note: Note, *, call: Call, expect: str, then: Then | None = None) -> Written: ...
+
+    def delete(self, name: str, *, call: Call, expect: str, then: Then | None = None) -> Written: ...
+
+    def scan(self) -> Inventory: ...
+
+    def pulse(self) -> Pulse: ...

@@ -1,0 +1,126 @@
+"""The one write function: every create, correction and deletion of a note reaches the disk through `commit`.
+
+The order is the promise. Stage the new bytes and sync them; link the old version into the history; log the intent
+and sync it; rename, and sync the directory. A kill anywhere leaves the old note or the new, never half; an intent
+whose bytes are not on the disk is void. It knows bytes and names, not what a note says.
+"""
+
+from __future__ import annotations
+
+import errno
+import time
+from contextlib import suppress
+from typing import NamedTuple
+
+from commonplace.errors import Changed, NotFound
+from commonplace.note.format import stamp_of
+from commonplace.store import log
+from commonplace.store.base import UNSETTLED, Call, Pulse, Signature
+from commonplace.store.paths import CONTROL, HISTORY, file_of, kept_as
+from commonplace.store.raw import Raw, find, pulse_of, signature_of
+from commonplace.store.turn import Turn, open_or_make, stage
+
+# What `link` answers where hard links are not to be had; the old bytes are copied then.
+_NO_LINKS = frozenset((errno.EPERM, errno.ENOTSUP, errno.EOPNOTSUPP, errno.EMLINK, errno.ENOSYS, errno.EXDEV))
+
+
+class Wish(NamedTuple):
+    """A change somebody wants, worked out before any lock was taken."""
+
+    name: str
+    data: bytes | None  # None takes the note away
+    home: str  # the folder a new note goes to
+    expect: str  # the stamp of what stands there now; '' for nothing
+    call: Call
+    at: float
+
+
+class Landed(NamedTuple):
+    """A change on the disk, while the lock is still held."""
+
+    outcome: str  # created, updated, deleted, unchanged
+    folder: str
+    source: bytes  # what stands under the name now; what stood there, after a delete
+    signature: Signature
+    before: Pulse
+    kept: str
+
+
+def commit(turn: Turn, wish: Wish) -> Landed:
+    """Carry out a wish, if the note still stands as it expects.
+
+    Raises:
+        Changed: it does not; nothing was changed.
+        NotFound: there is nothing to take away.
+
+    """
+    old = find(turn.disk, turn.root, wish.name)
+    found = stamp_of(old.source) if old else ""
+    if old is None and wish.data is None:
+        raise NotFound(f"no note named {wish.name!r} in {turn.path}; `commonplace list` shows the names there are")
+    if found != wish.expect:
+        raise Changed(wish.name, wish.expect, found)
+    before = pulse_of(turn.disk, turn.root)
+    if old is not None and wish.data == old.source:
+        return Landed("unchanged", old.folder, old.source, old.signature, before, "")
+    folder = old.folder if old else wish.home
+    at = turn.root if not folder else open_or_make(turn.disk, folder, turn.root)
+    try:
+        kept, signature = _land(turn, wish, old, at)
+    finally:
+        if at != turn.root:
+            turn.disk.close(at)
+    if wish.data is None:
+        return Landed("deleted", folder, old.source if old else b"", signature, before, kept)
+    return Landed("updated" if old else "created", folder, wish.data, signature, before, kept)
+
+
+def _land(turn: Turn, wish: Wish, old: Raw | None, at: int) -> tuple[str, Signature]:
+    disk, file = turn.disk, file_of(wish.name)
+    staged = "" if wish.data is None else stage(disk, turn.tmp, wish.data, old.mode if old else 0o600)
+    try:
+        tail = log.read_tail(disk, turn.log)
+        kept = _keep(turn, at, wish.name, old, tail.number) if old else ""
+        log.append(disk, turn.log, tail, _entry(turn, wish, old, tail.number))
+        if wish.data is None:
+            disk.unlink(file, at)
+        else:
+            disk.rename(staged, turn.tmp, file, at)
+            staged = ""
+        disk.sync_dir(at)
+    finally:
+        if staged:
+            with suppress(OSError):
+                disk.unlink(staged, turn.tmp)
+    return kept, UNSETTLED if wish.data is None else signature_of(disk.stat(file, at))
+
+
+def _entry(turn: Turn, wish: Wish, old: Raw | None, number: int) -> log.Entry:
+    at = time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(wish.at)) + f".{int(wish.at * 1000) % 1000:03d}Z"
+    new = "" if wish.data is None else stamp_of(wish.data)
+    was = stamp_of(old.source) if old else ""
+    op = "delete" if wish.data is None else "put"
+    return log.Entry(number, at, op, log.id_of(wish.name, turn.key), new, was, wish.call)
+
+
+def _keep(turn: Turn, at: int, name: str, old: Raw, number: int) -> str:
+    """Give the version that is about to go a second name in the history, and sync that."""
+    disk, kept = turn.disk, kept_as(number, stamp_of(old.source))
+    shelf = open_or_make(disk, name, turn.history)
+    try:
+        try:
+            disk.link(file_of(name), at, kept, shelf)
+        except FileExistsError:
+            pass  # left by a writer that failed at this very entry: the same bytes
+        except OSError as problem:
+            if problem.errno not in _NO_LINKS:
+                raise
+            disk.rename(stage(disk, turn.tmp, old.source, old.mode), turn.tmp, kept, shelf)
+        else:
+            # The ctime is the link's own; the rest tells whether an editor saved between our look and our link.
+            if signature_of(disk.stat(kept, shelf))[:3] != old.signature[:3]:
+                raise Changed(name, stamp_of(old.source), "")
+        disk.sync_dir(shelf)
+    finally:
+        disk.close(shelf)
+    return f"{CONTROL}/{HISTORY}/{name}/{kept}"

@@ -1,0 +1,117 @@
+"""Disk: every system call of the file store, one method each, so that a test can kill, fail or record any of them.
+
+It adds nothing to the calls but the flags that keep them inside one directory. It knows no notes.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import stat
+from errno import EINVAL, ENOTSUP, EOPNOTSUPP
+
+# Never follow a link, never wait for the other end of a FIFO, never leak into a child.
+SAFE = os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+_FULLSYNC = getattr(fcntl, "F_FULLFSYNC", None)  # macOS: fsync alone stops at the drive's cache
+
+
+class Disk:
+    """The system calls of a store. Names are relative to a directory descriptor; modes are ours under any umask."""
+
+    def open_root(self, path: str) -> int:
+        return os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+
+    def open_dir(self, name: str, at: int) -> int:
+        return os.open(name, os.O_RDONLY | os.O_DIRECTORY | SAFE, dir_fd=at)
+
+    def open_read(self, name: str, at: int) -> int:
+        return os.open(name, os.O_RDONLY | SAFE, dir_fd=at)
+
+    def open_new(self, name: str, at: int) -> int:
+        return os.open(name, os.O_WRONLY | os.O_CREAT | os.O_EXCL | SAFE, 0o600, dir_fd=at)
+
+    def open_append(self, name: str, at: int) -> int:
+        return os.open(name, os.O_RDWR | os.O_CREAT | os.O_APPEND | SAFE, 0o600, dir_fd=at)
+
+    def close(self, fd: int) -> None:
+        os.close(fd)
+
+    def read(self, fd: int, size: int) -> bytes:
+        return os.read(fd, size)
+
+    def pread(self, fd: int, size: int, offset: int) -> bytes:
+        return os.pread(fd, size, offset)
+
+    def write(self, fd: int, data: bytes) -> int:
+        return os.write(fd, data)
+
+    def truncate(self, fd: int, size: int) -> None:
+        os.ftruncate(fd, size)
+
+    def chmod(self, fd: int, mode: int) -> None:
+        os.fchmod(fd, mode)
+
+    def sync(self, fd: int) -> None:
+        if _FULLSYNC is not None:
+            fcntl.fcntl(fd, _FULLSYNC)
+        else:
+            os.fsync(fd)
+
+    def sync_data(self, fd: int) -> None:
+        if _FULLSYNC is not None:
+            fcntl.fcntl(fd, _FULLSYNC)
+        else:
+            os.fdatasync(fd)
+
+    def sync_dir(self, fd: int) -> None:
+        try:
+            os.fsync(fd)
+        except OSError as problem:  # file systems that cannot sync a directory order renames themselves
+            if problem.errno not in (EINVAL, ENOTSUP, EOPNOTSUPP):
+                raise
+
+    def rename(self, old: str, old_at: int, new: str, new_at: int) -> None:
+        os.rename(old, new, src_dir_fd=old_at, dst_dir_fd=new_at)
+
+    def link(self, old: str, old_at: int, new: str, new_at: int) -> None:
+        os.link(old, new, src_dir_fd=old_at, dst_dir_fd=new_at, follow_symlinks=False)
+
+    def unlink(self, name: str, at: int) -> None:
+        os.unlink(name, dir_fd=at)
+
+    def make_dir(self, name: str, at: int) -> None:
+        os.mkdir(name, 0o700, dir_fd=at)
+        if _masked(os.stat(name, dir_fd=at, follow_symlinks=False)):
+            os.chmod(name, 0o700, dir_fd=at)
+
+    def make_root(self, path: str) -> None:
+        os.mkdir(path, 0o700)
+        if _masked(os.stat(path, follow_symlinks=False)):
+            os.chmod(path, 0o700)
+
+    def stat(self, name: str, at: int) -> os.stat_result:
+        return os.stat(name, dir_fd=at, follow_symlinks=False)
+
+    def stat_fd(self, fd: int) -> os.stat_result:
+        return os.fstat(fd)
+
+    def names(self, fd: int) -> list[str]:
+        return os.listdir(fd)
+
+    def lock(self, fd: int) -> None:
+        fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+
+
+def _masked(made: os.stat_result) -> bool:
+    """Whether a umask took from a new folder what its owner needs."""
+    return stat.S_ISDIR(made.st_mode) and stat.S_IMODE(made.st_mode) != 0o700
+
+
+# The calls that change something: where a kill or a failure could leave a trace.
+WRITES = (
+    "open_new", "open_append", "write", "truncate", "chmod", "sync", "sync_data", "sync_dir",
+    "rename", "link", "unlink", "make_dir", "make_root",
+)  # fmt: skip
+READS = (
+    "open_root", "open_dir", "open_read", "close", "read", "pread", "stat", "stat_fd", "names", "lock",
+)  # fmt: skip

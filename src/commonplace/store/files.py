@@ -1,0 +1,172 @@
+"""FileStore: one Markdown file per note in one directory, beside its control folder.
+
+Readers take no lock; writers queue on one. It reads and compares; how a change reaches the disk is `commit.py`.
+It knows nothing of search, prompts or indexes.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+
+from commonplace.errors import BadName, NotFound, StoreError
+from commonplace.note.format import parse, render
+from commonplace.note.kind import KINDS
+from commonplace.note.note import Note
+from commonplace.store.base import Call, Change, Found, Inventory, Problem, Pulse, Seen, Then, Written
+from commonplace.store.commit import Landed, Wish, commit
+from commonplace.store.disk import Disk
+from commonplace.store.paths import INDEX, PLACES, file_of, oddity_of, shown, stem_of
+from commonplace.store.provenance import Provenance
+from commonplace.store.publish import publish
+from commonplace.store.raw import find, open_place, pulse_of, signature_of, why_not
+from commonplace.store.trouble import told
+from commonplace.store.turn import Turn, take_turn
+
+
+class FileStore:
+    """Notes as files. Every system call goes through `disk`; the clock only stamps the log."""
+
+    def __init__(self, path: str, *, disk: Disk | None = None, now: Callable[[], float] = time.time) -> None:
+        self.path = os.path.realpath(path)
+        self._named = os.path.abspath(path)
+        self._disk = disk or Disk()
+        self._provenance = Provenance(self.path, self._disk)
+        self._now = now
+
+    @property
+    def where(self) -> str:
+        return self.path
+
+    def get(self, name: str) -> Found:
+        try:
+            file_of(name)
+        except BadName as problem:
+            raise NotFound(str(problem)) from None
+        with told(self.path, f"reading {name!r}"), self._root() as root:
+            raw = None if root is None else find(self._disk, root, name)
+            if root is None or raw is None:
+                raise NotFound(f"no note named {name!r} in {self.path}; `commonplace list` shows the names there are")
+            note = parse(raw.source, name, raw.folder)
+        seen = Seen(name, raw.folder, raw.signature)
+        return Found(note, seen, lambda: self._provenance.author(name, note.stamp))
+
+    def put(self, note: Note, *, call: Call, expect: str, then: Then | None = None) -> Written:
+        data = render(note)
+        ready = parse(data, note.name, note.folder)  # what could not be read again is refused before any lock
+        home = KINDS[note.kind].folder if note.kind in KINDS else ""
+        return self._change(Wish(note.name, data, home, expect, call, self._now()), ready, then)
+
+    def delete(self, name: str, *, call: Call, expect: str, then: Then | None = None) -> Written:
+        return self._change(Wish(name, None, "", expect, call, self._now()), None, then)
+
+    def scan(self) -> Inventory:
+        seen: dict[str, Seen] = {}
+        problems: list[Problem] = []
+        if os.path.islink(self._named):
+            problems.append(Problem(self._named, f"the notebook is a link to {shown(self.path)}", unread=False))
+        with told(self.path, "looking through it"), self._root() as root:
+            if root is not None:
+                for folder in PLACES:
+                    self._scan_folder(root, folder, seen, problems)
+        return Inventory(tuple(seen[name] for name in sorted(seen)), tuple(problems))
+
+    def pulse(self) -> Pulse:
+        with told(self.path, "looking at it"), self._root() as root:
+            return () if root is None else pulse_of(self._disk, root)
+
+    def republish(self, make: Callable[[], str]) -> str:
+        """Put a fresh index beside the notes after a change that was not ours.
+
+        Only where we have written before, and only if no writer is at work: that one will publish. Answers why it
+        could not be done, or ''.
+        """
+        try:
+            with told(self.path, "writing the index"), take_turn(self._disk, self.path, visit=True) as turn:
+                return publish(turn, make())
+        except (StoreError, FileNotFoundError) as problem:
+            return str(problem)
+
+    def _change(self, wish: Wish, ready: Note | None, then: Then | None) -> Written:
+        doing = f"{'forgetting' if wish.data is None else 'saving'} {wish.name!r}"
+        file_of(wish.name)
+        with told(self.path, doing), take_turn(self._disk, self.path) as turn:
+            landed = commit(turn, wish)
+            note = replace(ready, folder=landed.folder) if ready else parse(landed.source, wish.name, landed.folder)
+            warnings: tuple[str, ...] = ()
+            if then is not None and landed.outcome != "unchanged":
+                warnings = then(_told(turn, wish, landed, note if ready else None))
+        return Written(landed.outcome, note, landed.kept, warnings)
+
+    @contextmanager
+    def _root(self) -> Iterator[int | None]:
+        """The notebook's directory, open; None where it was never made."""
+        try:
+            root = self._disk.open_root(self.path)
+        except FileNotFoundError:
+            yield None
+            return
+        try:
+            yield root
+        finally:
+            self._disk.close(root)
+
+    def _scan_folder(self, root: int, folder: str, seen: dict[str, Seen], problems: list[Problem]) -> None:
+        disk = self._disk
+        at = open_place(disk, root, folder)
+        if at is None:
+            return
+        prefix = f"{folder}/" if folder else ""
+        try:
+            for file in disk.names(at):
+                name = stem_of(file)
+                if name is None:
+                    problems.extend(self._oddity(at, file, prefix))
+                    continue
+                try:
+                    found = disk.stat(file, at)
+                except FileNotFoundError:
+                    continue
+                if problem := why_not(found):
+                    problems.append(Problem(prefix + file, problem))
+                elif name in seen:
+                    problems.append(Problem(prefix + file, f"hidden by {_file(seen[name])}; rename one of the two"))
+                else:
+                    seen[name] = Seen(name, folder, signature_of(found))
+        finally:
+            if at != root:
+                disk.close(at)
+
+    def _oddity(self, at: int, file: str, prefix: str) -> list[Problem]:
+        """What is worth saying of a directory entry that is no note."""
+        word = oddity_of(file)
+        if not word and not prefix and not file.startswith(".") and file not in PLACES:
+            try:
+                mode = self._disk.stat(file, at).st_mode
+            except FileNotFoundError:
+                return []
+            if file == INDEX and not stat.S_ISREG(mode):
+                word = "is not a plain file, so no index is written beside the notes; move it away"
+            elif stat.S_ISDIR(mode) and file != INDEX:
+                word = "is a folder notes are not read from; move its notes up to have them read"
+        return [Problem(prefix + _printable(file), word)] if word else []
+
+
+def _told(turn: Turn, wish: Wish, landed: Landed, note: Note | None) -> Change:
+    found = None
+    if note is not None:
+        found = Found(note, Seen(wish.name, landed.folder, landed.signature), lambda: wish.call.origin)
+    return Change(wish.name, found, landed.before, lambda text: publish(turn, text))
+
+
+def _file(seen: Seen) -> str:
+    return f"{seen.folder}/{seen.name}.md" if seen.folder else f"{seen.name}.md"
+
+
+def _printable(file: str) -> str:
+    """A file name whose bytes are not UTF-8, as text that can be shown and stored."""
+    return file.encode("utf-8", "backslashreplace").decode()

@@ -1,0 +1,85 @@
+"""The one place where a name becomes a file name, and a file name a name. It opens nothing.
+
+Names are flat: a note lies in the notebook itself or in one of a closed set of folders, never deeper.
+"""
+
+from __future__ import annotations
+
+import re
+
+from commonplace.errors import BadName
+from commonplace.note.kind import FOLDERS
+from commonplace.note.slug import NOT_NOTES, usable_stem
+
+SUFFIX = ".md"
+INDEX = "MEMORY.md"
+CONTROL = ".commonplace"
+TMP = "tmp"  # in the control folder: bytes on their way to the notes
+HISTORY = "history"  # in the control folder: every version that was replaced or forgotten
+PLACES = ("", *FOLDERS)
+
+# What sync tools call the other side of a conflict: Syncthing, Dropbox, Nextcloud and ownCloud (two shapes),
+# Seafile, Resilio, Unison and Tresorit, iCloud Drive's and Google Drive's "conflict" words.
+_CONFLICT = re.compile(
+    r"(?P<of>.+?)(?:"
+    r"\.sync-conflict-\d{8}-\d{6}(?:-[A-Z0-9]{1,16})?"
+    r"|[ _-]\((?:[^()]{0,80} )?(?:conflicted copy|conflict copy|SFConflict|conflict|case conflict)[^()]{0,80}\)"
+    r"|_conflict-\d{8}-\d{6}"
+    r"|\.[Cc]onflict(?:ed)?(?:\.\d+)?"
+    r")",
+    re.IGNORECASE,
+)
+# Names as our own slugs are: nothing more to ask of them. (Ten thousand are looked at on every call.)
+_PLAIN = re.compile(r"[a-z0-9][a-z0-9-]{0,99}\.md")
+# What editors and half-finished transfers leave behind.
+_LEFTOVER = re.compile(
+    r"\..*\.sw[a-px]|.*~|#.*#|\.#.*|.*\.(?:tmp|bak|orig|part|crdownload|swp|rej)|\.~lock\..*#|\.goutputstream-.*",
+    re.IGNORECASE | re.DOTALL,
+)
+
+
+def file_of(name: str) -> str:
+    """The file a note of this name lies in.
+
+    Raises:
+        BadName: the name is not one a note can have.
+
+    """
+    if not usable_stem(name):
+        raise BadName(f"{shown(name)} is not a note's name; `commonplace list` shows the names there are")
+    return name + SUFFIX
+
+
+def kept_as(number: int, stamp: str) -> str:
+    """The name an old version goes by in the history: the log entry that replaced it, and its hash."""
+    return f"{number:06d}-{stamp[:8]}{SUFFIX}"
+
+
+def stem_of(file: str) -> str | None:
+    """The name of the note in a file of this name; None where it holds no note of ours."""
+    if _PLAIN.fullmatch(file) and file[: -len(SUFFIX)] not in NOT_NOTES:
+        return file[: -len(SUFFIX)]
+    if not file.endswith(SUFFIX) or file == INDEX:
+        return None
+    stem = file[: -len(SUFFIX)]
+    return stem if usable_stem(stem) and not _CONFLICT.fullmatch(stem) else None
+
+
+def oddity_of(file: str) -> str:
+    """Why a file that holds no note is worth a word; '' for what may lie there in silence."""
+    if _LEFTOVER.fullmatch(file):
+        return "left behind by an editor or a transfer; not read. Delete it if nothing is missing"
+    if file.startswith(".") or not file.lower().endswith(SUFFIX) or file == INDEX:
+        return ""
+    stem = file[: -len(SUFFIX)]
+    found = _CONFLICT.fullmatch(stem)
+    if found:
+        return f"a sync tool's conflict copy of {shown(found['of'] + SUFFIX)}; not read. Merge the two, then delete it"
+    if stem.casefold() in NOT_NOTES:
+        return ""
+    return "a name no note can have; not read. Rename it to letters, digits and hyphens, ending in .md"
+
+
+def shown(text: str) -> str:
+    """A file name as a message may show it: quoted, short, nothing raw."""
+    return repr(text if len(text) <= 80 else text[:79] + "…").encode("utf-8", "backslashreplace").decode()

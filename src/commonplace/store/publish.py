@@ -1,0 +1,64 @@
+"""Putting the index beside the notes. It is derived: unsynced, replaceable, and a failure to write it is a warning."""
+
+from __future__ import annotations
+
+import stat
+from contextlib import suppress
+
+from commonplace.store.paths import INDEX
+from commonplace.store.turn import Turn, open_or_make, stage
+
+# How the first line of every index we write begins: it tells ours from one a person or another tool keeps.
+INDEX_MARK = "<!-- Made by Commonplace"
+# Where the history keeps an index that was not ours. No note can have this name.
+_SHELF = "MEMORY"
+_NOTE_OF_THAT_NAME = "memory.md"  # on a disk blind to case, the same file
+
+
+def publish(turn: Turn, text: str) -> str:
+    """Replace `MEMORY.md`. Answers why that could not be done, or ''."""
+    try:
+        return _publish(turn, text)
+    except OSError as problem:
+        return f"{INDEX} was not written ({problem.strerror}); the notes are safe, and the next change writes it"
+
+
+def _publish(turn: Turn, text: str) -> str:
+    disk, mode = turn.disk, 0o600
+    with suppress(FileNotFoundError):
+        there = disk.stat(INDEX, turn.root)
+        if not stat.S_ISREG(there.st_mode):
+            return f"{INDEX} is not a plain file, so no index was written beside the notes; move it away"
+        if there.st_ino == _inode(turn, _NOTE_OF_THAT_NAME):
+            return f"{_NOTE_OF_THAT_NAME} is {INDEX} on this disk, so no index was written; rename that note"
+        mode = stat.S_IMODE(there.st_mode)
+        if not _ours(turn):
+            _keep(turn, there.st_mtime_ns)
+    staged = stage(disk, turn.tmp, text.encode(), mode, sync=False)
+    disk.rename(staged, turn.tmp, INDEX, turn.root)
+    return ""
+
+
+def _inode(turn: Turn, file: str) -> int:
+    try:
+        return turn.disk.stat(file, turn.root).st_ino
+    except FileNotFoundError:
+        return -1
+
+
+def _ours(turn: Turn) -> bool:
+    fd = turn.disk.open_read(INDEX, turn.root)
+    try:
+        return turn.disk.read(fd, len(INDEX_MARK)) == INDEX_MARK.encode()
+    finally:
+        turn.disk.close(fd)
+
+
+def _keep(turn: Turn, mtime: int) -> None:
+    """Somebody else's index goes into the history before ours takes its place."""
+    shelf = open_or_make(turn.disk, _SHELF, turn.history)
+    try:
+        with suppress(FileExistsError):
+            turn.disk.link(INDEX, turn.root, f"{mtime}.md", shelf)
+    finally:
+        turn.disk.close(shelf)

@@ -1,0 +1,74 @@
+"""RamStore: notes in memory. The reference a backend author reads first, and the throwaway notebook."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from threading import RLock
+
+from commonplace.errors import Changed, NotFound
+from commonplace.note.format import parse, render
+from commonplace.note.kind import KINDS
+from commonplace.note.note import Note
+from commonplace.store.base import Call, Change, Found, Inventory, Pulse, Seen, Then, Written
+from commonplace.store.paths import file_of
+
+
+class RamStore:
+    """Notes in a dictionary, as the bytes a file would hold."""
+
+    where = "memory"
+
+    def __init__(self) -> None:
+        self._notes: dict[str, Found] = {}
+        self._changes = 0
+        self._turn = RLock()
+        self.index = ""
+        """What was last published, as `MEMORY.md` would be."""
+
+    def get(self, name: str) -> Found:
+        try:
+            return self._notes[name]
+        except KeyError:
+            raise NotFound(f"no note named {name!r} in {self.where}") from None
+
+    def put(self, note: Note, *, call: Call, expect: str, then: Then | None = None) -> Written:
+        file_of(note.name)
+        data = render(note)
+        with self._turn:
+            old = self._notes.get(note.name)
+            if (old.note.stamp if old else "") != expect:
+                raise Changed(note.name, expect, old.note.stamp if old else "")
+            if old and old.note.source == data:
+                return Written("unchanged", old.note)
+            home = KINDS[note.kind].folder if note.kind in KINDS else ""
+            fresh = replace(parse(data, note.name, note.folder), folder=old.note.folder if old else home)
+            seen = Seen(note.name, fresh.folder, (self._changes + 1, len(data), 0, 0))
+            warnings = self._change(note.name, Found(fresh, seen, lambda: call.origin), then)
+            return Written("updated" if old else "created", fresh, "", warnings)
+
+    def delete(self, name: str, *, call: Call, expect: str, then: Then | None = None) -> Written:
+        with self._turn:
+            old = self.get(name)
+            if old.note.stamp != expect:
+                raise Changed(name, expect, old.note.stamp)
+            return Written("deleted", old.note, "", self._change(name, None, then))
+
+    def scan(self) -> Inventory:
+        with self._turn:
+            return Inventory(tuple(self._notes[name].seen for name in sorted(self._notes)), ())
+
+    def pulse(self) -> Pulse:
+        return (self._changes,)
+
+    def publish(self, text: str) -> str:
+        self.index = text
+        return ""
+
+    def _change(self, name: str, found: Found | None, then: Then | None) -> tuple[str, ...]:
+        before = self.pulse()
+        self._changes += 1
+        if found is None:
+            del self._notes[name]
+        else:
+            self._notes[name] = found
+        return then(Change(name, found, before, self.publish)) if then else ()

@@ -1,0 +1,143 @@
+"""Reading files one cannot trust: by directory descriptor, never through a link, never more than the cap."""
+
+from __future__ import annotations
+
+import errno
+import os
+import stat
+from typing import NamedTuple
+
+from commonplace.errors import BadFormat
+from commonplace.note.note import FILE_BYTES
+from commonplace.store.base import Pulse, Signature
+from commonplace.store.disk import Disk
+from commonplace.store.paths import PLACES, file_of
+
+_KINDS = (
+    (stat.S_ISDIR, "a folder"),
+    (stat.S_ISLNK, "a link"),
+    (stat.S_ISFIFO, "a FIFO"),
+    (stat.S_ISSOCK, "a socket"),
+    (stat.S_ISBLK, "a device"),
+    (stat.S_ISCHR, "a device"),
+)
+# What O_NOFOLLOW answers for a link (ELOOP; EMLINK on BSD), and O_NONBLOCK for a socket.
+_LINKED = frozenset((errno.ELOOP, errno.EMLINK, errno.ENXIO))
+# SQLite keeps 64 signed bits; some file systems number inodes with all 64.
+_INODE_BITS = (1 << 63) - 1
+
+
+class Raw(NamedTuple):
+    """What stands under a name: its bytes, and all a writer must keep of the file."""
+
+    folder: str
+    source: bytes
+    mode: int
+    signature: Signature
+
+
+def signature_of(found: os.stat_result) -> Signature:
+    """What tells one state of a file from the next."""
+    return (found.st_ino & _INODE_BITS, found.st_size, found.st_mtime_ns, found.st_ctime_ns)
+
+
+def why_not(found: os.stat_result) -> str:
+    """Why a directory entry cannot be a note; '' for a plain file of a sensible size."""
+    if not stat.S_ISREG(found.st_mode):
+        what = next((word for test, word in _KINDS if test(found.st_mode)), "no plain file")
+        return f"is {what}, not a plain file; not read. Put a plain file in its place, or remove it"
+    if found.st_size > FILE_BYTES:
+        return f"is {found.st_size:,} bytes, over the {FILE_BYTES:,} a note may have; not read. Split it"
+    return ""
+
+
+def find(disk: Disk, root: int, name: str) -> Raw | None:
+    """The file of a note, in whichever folder it lies; None where there is none.
+
+    Raises:
+        BadFormat: something is there that cannot be a note.
+
+    """
+    file = file_of(name)
+    for folder in PLACES:
+        at = open_place(disk, root, folder)
+        if at is None:
+            continue
+        try:
+            raw = _read(disk, at, file, folder)
+        finally:
+            if at != root:
+                disk.close(at)
+        if raw is not None:
+            return raw
+    return None
+
+
+def open_place(disk: Disk, root: int, folder: str) -> int | None:
+    """A descriptor of one of a notebook's folders; the root's own for ''; None where there is no such folder."""
+    if not folder:
+        return root
+    try:
+        return disk.open_dir(folder, root)
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    except OSError as problem:
+        if problem.errno in _LINKED:
+            return None
+        raise
+
+
+def read_whole(disk: Disk, fd: int, cap: int) -> bytes:
+    """All bytes of a file, up to one more than the cap."""
+    chunks: list[bytes] = []
+    size = 0
+    while size <= cap:
+        chunk = disk.read(fd, cap + 1 - size)
+        if not chunk:
+            break
+        chunks.append(chunk)
+        size += len(chunk)
+    return b"".join(chunks)
+
+
+def pulse_of(disk: Disk, root: int) -> Pulse:
+    """The modification times of a notebook's folders: they change with every entry made, renamed or removed."""
+    marks = [disk.stat_fd(root).st_mtime_ns]
+    for folder in PLACES[1:]:
+        try:
+            found = disk.stat(folder, root)
+        except FileNotFoundError:
+            marks.append(0)
+        else:
+            marks.append(found.st_mtime_ns if stat.S_ISDIR(found.st_mode) else 0)
+    return tuple(marks)
+
+
+def _refuse(file: str, found: os.stat_result) -> None:
+    if why := why_not(found):
+        raise BadFormat(f"{file} {why}")
+
+
+def _read(disk: Disk, at: int, file: str, folder: str) -> Raw | None:
+    try:
+        seen = disk.stat(file, at)
+    except FileNotFoundError:
+        return None
+    _refuse(file, seen)
+    try:
+        fd = disk.open_read(file, at)
+    except FileNotFoundError:
+        return None
+    except PermissionError:
+        raise BadFormat(f"{file} may not be read; check its owner and mode") from None
+    except OSError as problem:
+        if problem.errno in _LINKED:
+            raise BadFormat(f"{file} is a link, not a plain file; not read") from None
+        raise
+    try:
+        held = disk.stat_fd(fd)
+        _refuse(file, held)
+        source = read_whole(disk, fd, FILE_BYTES)
+    finally:
+        disk.close(fd)
+    return Raw(folder, source, stat.S_IMODE(held.st_mode), signature_of(held))

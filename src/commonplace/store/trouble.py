@@ -1,0 +1,42 @@
+"""Trouble with the disk, told as what happened, where, and what to do next. The only reader of errno values."""
+
+from __future__ import annotations
+
+import errno
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from commonplace.errors import DiskFailed, DiskFull, Obstructed, ReadOnly, StoreError
+
+_FULL = frozenset((errno.ENOSPC, errno.EDQUOT, errno.EFBIG))
+_DENIED = frozenset((errno.EROFS, errno.EACCES, errno.EPERM))
+_IN_THE_WAY = frozenset((errno.ELOOP, errno.ENOTDIR, errno.EISDIR, errno.EEXIST))
+_OUT_OF_FILES = frozenset((errno.EMFILE, errno.ENFILE))
+
+
+@contextmanager
+def told(where: str, doing: str) -> Iterator[None]:
+    """Turn what the system refuses inside into the error a person can act on."""
+    try:
+        yield
+    except OSError as problem:
+        raise _story(problem, where, doing) from problem
+
+
+def _story(problem: OSError, where: str, doing: str) -> StoreError:
+    what, number = problem.strerror or str(problem), problem.errno
+    if number in _FULL:
+        return DiskFull(f"no room left for {where} ({what}) while {doing}; nothing was changed. Free some space")
+    if number in _DENIED:
+        return ReadOnly(
+            f"{where} may not be written ({what}) while {doing}; nothing was changed. Check its owner and modes"
+        )
+    if number in _IN_THE_WAY:
+        return Obstructed(
+            f"something stands in the way in {where} ({what}) while {doing}; nothing was changed. Move it"
+        )
+    if number in _OUT_OF_FILES:
+        return DiskFailed(
+            f"too many open files ({what}) while {doing} in {where}; nothing was changed. Raise `ulimit -n`"
+        )
+    return DiskFailed(f"the disk failed under {where} ({what}) while {doing}. Check the disk; then try again")

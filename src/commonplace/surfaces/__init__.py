@@ -1,0 +1,1 @@
+"""Where people meet it: parse, call Memory, print. No surface knows another."""
