@@ -28,7 +28,7 @@ bench: $(READY)  ## what it costs, each beside its floor
 	@$(BIN)/python bench/bench.py
 
 torture: $(READY)  ## the promises at full size, and from outside with strace where it is installed
-	@COMMONPLACE_TORTURE=1 $(BIN)/python -m pytest -q -s -m "torture" --timeout 1800
+	@COMMONPLACE_TORTURE=1 $(BIN)/python -m pytest -q -s -m "promise or torture" --timeout 1800
 
 clean:  ## remove what the targets made
 	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis

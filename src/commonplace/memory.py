@@ -25,6 +25,7 @@ from commonplace.prompt.preamble import FULL, Profile, preamble
 from commonplace.recall.asked import Asked, age
 from commonplace.recall.substring import Ranked, rank
 from commonplace.store.base import Call, Found, Store, Written
+from commonplace.store.paths import place_of
 
 # How often a save that lost a race looks again before it gives up: far more than eight busy writers need.
 _ATTEMPTS = 100
@@ -229,7 +230,7 @@ class Memory:
 
     def _saved(self, written: Written) -> Saved:
         note = written.note
-        file = os.path.join(*filter(None, (self._store.where, note.folder, f"{note.name}.md")))
+        file = os.path.join(self._store.where, place_of(note.name, note.folder))
         return Saved(
             outcome=written.outcome,
             note=note,

@@ -11,6 +11,10 @@ from commonplace.errors import Unsupported
 
 _APP = "commonplace"
 _MAC = sys.platform == "darwin"
+# What coding agents set for the commands they run.
+_AGENT_SHELLS = (
+    "CLAUDECODE", "CODEX_SANDBOX", "COPILOT_CLI", "GEMINI_CLI", "GEMINI_SESSION_ID", "GOOSE_TERMINAL", "OPENCODE",
+)  # fmt: skip
 _OFF = frozenset(("off", "0", "false", "no"))
 
 
@@ -25,6 +29,8 @@ class Settings(NamedTuple):
     """Where derived files go."""
     off: bool
     """Every surface is a silent no-op."""
+    agents_shell: bool
+    """An agent's own shell is around us: whoever types is not a person."""
 
 
 def read_settings(path: str | os.PathLike[str] | None = None, env: Mapping[str, str] | None = None) -> Settings:
@@ -39,7 +45,8 @@ def read_settings(path: str | os.PathLike[str] | None = None, env: Mapping[str, 
         raise Unsupported("Commonplace runs on Linux and macOS; on Windows, use it inside WSL")
     off = env.get("COMMONPLACE", "").strip().casefold() in _OFF
     notebook, why = _notebook(path, env)
-    return Settings(os.path.abspath(os.path.expanduser(notebook)), why, _cache(env), off)
+    agents = any(env.get(name) for name in _AGENT_SHELLS)
+    return Settings(os.path.abspath(os.path.expanduser(notebook)), why, _cache(env), off, agents)
 
 
 def _notebook(path: str | os.PathLike[str] | None, env: Mapping[str, str]) -> tuple[str, str]:

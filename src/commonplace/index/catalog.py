@@ -19,6 +19,7 @@ from commonplace.index.sidecar import Sidecar
 from commonplace.note.kind import Kind
 from commonplace.note.note import Note
 from commonplace.store.base import Change, Found, Problem, Pulse, Seen, Store
+from commonplace.store.paths import place_of
 
 # Up to here every call looks at every file (2.5 ms per 1,000); above, the folders' own times decide.
 SCAN_LIMIT = 10_000
@@ -135,9 +136,9 @@ class Catalog:
     def problems(self) -> tuple[Problem, ...]:
         """What a person should know of the files, as of the last full refresh."""
         unread, odd = self._side.run(_troubled)
-        found = [Problem(_file(folder, name), problem) for folder, name, problem in unread]
+        found = [Problem(place_of(name, folder), problem) for folder, name, problem in unread]
         for folder, name, packed in odd:
-            found += [Problem(_file(folder, name), word, unread=False) for word in rows.unpacked(packed)]
+            found += [Problem(place_of(name, folder), word, unread=False) for word in rows.unpacked(packed)]
         if self._side.rebuilt:
             found.append(Problem("catalog", f"was begun again: {self._side.rebuilt}", unread=False))
         return tuple(sorted({*self._lying_about, *found}))
@@ -239,10 +240,6 @@ def _candidates(db: sqlite3.Connection, today: str, most: int) -> tuple[list[Lin
 def _troubled(db: sqlite3.Connection) -> tuple[list[tuple[str, str, str]], list[tuple[str, str, str]]]:
     unread = db.execute("SELECT folder, name, problem FROM files WHERE problem != ''").fetchall()
     return unread, db.execute("SELECT folder, name, odd FROM notes WHERE odd != ''").fetchall()
-
-
-def _file(folder: str, name: str) -> str:
-    return f"{folder}/{name}.md" if folder else f"{name}.md"
 
 
 def _get(db: sqlite3.Connection, key: str, default: Any) -> Any:

@@ -12,6 +12,7 @@ from commonplace.guard.text import inert, one_line
 from commonplace.note.format import clamp
 from commonplace.note.kind import FOLDERS, KINDS, Kind, heading_of
 from commonplace.note.note import DESCRIPTION_CHARS, TITLE_CHARS, Note
+from commonplace.store.paths import place_of
 from commonplace.store.publish import INDEX_MARK
 
 # The contract agents' harnesses load an index by: 200 lines keep it a quick look, 25,000 bytes keep it cheap.
@@ -155,8 +156,8 @@ def _text(chosen: Sequence[Line], totals: Mapping[Kind, int], head: Sequence[str
 
 def _target(note: Note) -> str:
     """The link to a note's file: percent-encoded where it must be, letters of every script left readable."""
-    folder = f"{note.folder}/" if note.folder in FOLDERS else ""
-    return f"{folder}{''.join(map(_encoded, note.name))}.md"
+    folder = note.folder if note.folder in FOLDERS else ""
+    return place_of("".join(map(_encoded, note.name)), folder)
 
 
 def _encoded(char: str) -> str:

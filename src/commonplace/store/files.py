@@ -20,7 +20,7 @@ from commonplace.note.note import Note
 from commonplace.store.base import Call, Change, Found, Inventory, Problem, Pulse, Seen, Then, Written
 from commonplace.store.commit import Landed, Wish, commit
 from commonplace.store.disk import Disk
-from commonplace.store.paths import INDEX, PLACES, file_of, oddity_of, shown, stem_of
+from commonplace.store.paths import INDEX, PLACES, file_of, oddity_of, place_of, shown, stem_of
 from commonplace.store.provenance import Provenance
 from commonplace.store.publish import publish
 from commonplace.store.raw import find, open_place, pulse_of, signature_of, why_not
@@ -134,7 +134,9 @@ class FileStore:
                 if problem := why_not(found):
                     problems.append(Problem(prefix + file, problem))
                 elif name in seen:
-                    problems.append(Problem(prefix + file, f"hidden by {_file(seen[name])}; rename one of the two"))
+                    problems.append(
+                        Problem(prefix + file, f"hidden by {place_of(name, seen[name].folder)}; rename one of the two")
+                    )
                 else:
                     seen[name] = Seen(name, folder, signature_of(found))
         finally:
@@ -161,10 +163,6 @@ def _told(turn: Turn, wish: Wish, landed: Landed, note: Note | None) -> Change:
     if note is not None:
         found = Found(note, Seen(wish.name, landed.folder, landed.signature), lambda: wish.call.origin)
     return Change(wish.name, found, landed.before, lambda text: publish(turn, text))
-
-
-def _file(seen: Seen) -> str:
-    return f"{seen.folder}/{seen.name}.md" if seen.folder else f"{seen.name}.md"
 
 
 def _printable(file: str) -> str:

@@ -50,6 +50,11 @@ def file_of(name: str) -> str:
     return name + SUFFIX
 
 
+def place_of(name: str, folder: str) -> str:
+    """Where a note lies, seen from its notebook: for messages and links, not for opening."""
+    return f"{folder}/{name}{SUFFIX}" if folder else name + SUFFIX
+
+
 def kept_as(number: int, stamp: str) -> str:
     """The name an old version goes by in the history: the log entry that replaced it, and its hash."""
     return f"{number:06d}-{stamp[:8]}{SUFFIX}"

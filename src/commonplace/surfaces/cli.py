@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from datetime import date, datetime
 from functools import wraps
 from typing import Any, NamedTuple
@@ -26,16 +26,6 @@ from commonplace.store.base import Call, Problem
 from commonplace.surfaces import shown
 
 REFUSED, NO_SUCH_NOTE, CONFLICT = 1, 3, 4
-# Set by agents' own shells: whoever types there is not a person.
-_AGENT_SHELLS = (
-    "CLAUDECODE",
-    "CODEX_SANDBOX",
-    "COPILOT_CLI",
-    "GEMINI_CLI",
-    "GEMINI_SESSION_ID",
-    "OPENCODE",
-    "GOOSE_TERMINAL",
-)
 # More than this from a pipe is no note; it is refused without being read to its end.
 _STDIN_CHARS = 64 * 1024
 
@@ -48,10 +38,10 @@ class Session(NamedTuple):
     json: bool
 
 
-def run(args: Sequence[str], env: Mapping[str, str] = os.environ) -> int:
+def run(args: Sequence[str]) -> int:
     """Run one command line and answer its exit code."""
     asks_help = any(arg in ("--help", "-h", "--version") for arg in args)
-    if not asks_help and read_settings(env=env).off:
+    if not asks_help and read_settings().off:
         return 0
     try:
         cli(args=list(args), prog_name="commonplace")
@@ -60,9 +50,9 @@ def run(args: Sequence[str], env: Mapping[str, str] = os.environ) -> int:
     return 0
 
 
-def caller(env: Mapping[str, str] = os.environ) -> Call:
+def caller(settings: Settings) -> Call:
     """Who is at the keyboard: a person where there is a terminal and no agent's shell around us, else an agent."""
-    typed = sys.stdin.isatty() and sys.stderr.isatty() and not any(env.get(name) for name in _AGENT_SHELLS)
+    typed = sys.stdin.isatty() and sys.stderr.isatty() and not settings.agents_shell
     return Call(origin="person" if typed else "agent", actor="commonplace")
 
 
@@ -135,7 +125,7 @@ def remember(
     """Save a fact. TEXT is the fact, or - to read it from stdin."""
     outcome = session.memory.save(
         _text(text), name=name, description=description, kind=kind, tags=tags, expires=_day(expires),
-        supersedes=supersedes, replace=replace, call=caller(),
+        supersedes=supersedes, replace=replace, call=caller(session.settings),
     )  # fmt: skip
     if isinstance(outcome, Saved):
         return _print_saved(session, outcome)
@@ -213,7 +203,7 @@ def show(session: Session, name: str) -> None:
 @_command
 def forget(session: Session, name: str) -> int:
     """Take a note out of the notebook. Its last version stays in the history."""
-    outcome = session.memory.forget(name, call=caller())
+    outcome = session.memory.forget(name, call=caller(session.settings))
     if isinstance(outcome, Conflict):
         return _print_no(session, outcome)
     kept = os.path.join(session.memory.where, outcome.kept) if outcome.kept else ""
