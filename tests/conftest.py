@@ -5,9 +5,9 @@ from collections import defaultdict
 from contextlib import contextmanager
 
 import pytest
+from tests.promises import PROMISES
 
 from commonplace import open_memory
-from tests.promises import PROMISES
 
 FULL = bool(os.environ.get("COMMONPLACE_TORTURE"))
 _SHOWN = 10

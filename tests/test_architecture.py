@@ -45,9 +45,9 @@ def code_of(path):
     for node in ast.walk(tree):
         body = getattr(node, "body", None)
         if isinstance(body, list):
-            node.body = [
-                n for n in body if not (isinstance(n, ast.Expr) and isinstance(n.value, ast.Constant))
-            ] or [ast.Pass()]
+            node.body = [n for n in body if not (isinstance(n, ast.Expr) and isinstance(n.value, ast.Constant))] or [
+                ast.Pass()
+            ]
     return ast.unparse(tree)
 
 

@@ -70,14 +70,22 @@ def parse(source: bytes, name: str, folder: str = "") -> Note:
 
 
 def render(note: Note) -> bytes:
-    """A note's file. Bytes it was read from are edited, not rewritten; without any, the strict writer's form."""
-    if note.source is None:
-        return _fresh(note).encode()
-    base = parse(note.source, note.name, note.folder)
-    if base == note:
-        return note.source
-    text, odd = _decoded(note.source)
-    return _encoded(_edited(note, base, split(text)), latin=any("UTF-8" in o for o in odd))
+    """A note's file. Bytes it was read from are edited, not rewritten; without any, the strict writer's form.
+
+    Raises:
+        BadFormat: a field holds half a character, which no file can.
+
+    """
+    try:
+        if note.source is None:
+            return _fresh(note).encode()
+        base = parse(note.source, note.name, note.folder)
+        if base == note:
+            return note.source
+        text, odd = _decoded(note.source)
+        return _encoded(_edited(note, base, split(text)), latin=any("UTF-8" in o for o in odd))
+    except UnicodeEncodeError as problem:
+        raise BadFormat(f"{note.name!r} holds half a character ({problem.reason}); decode its text properly") from None
 
 
 def split(text: str) -> Parts:

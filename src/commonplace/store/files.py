@@ -56,12 +56,14 @@ class FileStore:
         return Found(note, seen, lambda: self._provenance.author(name, note.stamp))
 
     def put(self, note: Note, *, call: Call, expect: str, then: Then | None = None) -> Written:
+        file_of(note.name)
         data = render(note)
         ready = parse(data, note.name, note.folder)  # what could not be read again is refused before any lock
         home = KINDS[note.kind].folder if note.kind in KINDS else ""
         return self._change(Wish(note.name, data, home, expect, call, self._now()), ready, then)
 
     def delete(self, name: str, *, call: Call, expect: str, then: Then | None = None) -> Written:
+        file_of(name)
         return self._change(Wish(name, None, "", expect, call, self._now()), None, then)
 
     def scan(self) -> Inventory:
@@ -93,7 +95,6 @@ class FileStore:
 
     def _change(self, wish: Wish, ready: Note | None, then: Then | None) -> Written:
         doing = f"{'forgetting' if wish.data is None else 'saving'} {wish.name!r}"
-        file_of(wish.name)
         with told(self.path, doing), take_turn(self._disk, self.path) as turn:
             landed = commit(turn, wish)
             note = replace(ready, folder=landed.folder) if ready else parse(landed.source, wish.name, landed.folder)

@@ -54,8 +54,8 @@ class RamStore:
             return Written("deleted", old.note, "", self._change(name, None, then))
 
     def scan(self) -> Inventory:
-        with self._turn:
-            return Inventory(tuple(self._notes[name].seen for name in sorted(self._notes)), ())
+        notes = self._notes  # replaced by writers, never changed: a reader keeps the one it began with
+        return Inventory(tuple(notes[name].seen for name in sorted(notes)), ())
 
     def pulse(self) -> Pulse:
         return (self._changes,)
@@ -66,9 +66,7 @@ class RamStore:
 
     def _change(self, name: str, found: Found | None, then: Then | None) -> tuple[str, ...]:
         before = self.pulse()
+        notes = {key: value for key, value in self._notes.items() if key != name}
+        self._notes = notes if found is None else {**notes, name: found}
         self._changes += 1
-        if found is None:
-            del self._notes[name]
-        else:
-            self._notes[name] = found
         return then(Change(name, found, before, self.publish)) if then else ()

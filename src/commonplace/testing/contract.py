@@ -12,9 +12,10 @@ It knows the protocol and nothing of any store. What a store cannot do is declar
 from __future__ import annotations
 
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from datetime import date
-from threading import Event, Thread
+from threading import Barrier, Event, Thread
 
 import pytest
 
@@ -68,11 +69,11 @@ class StoreContract:
 
     def make(self) -> Store:
         """An empty store of its own."""
-        raise NotImplementedError("implement make(), or override the fixture `store`")
+        pytest.fail("implement make(), or override the fixture `store`")
 
     def again(self, store: Store) -> Store:
         """A second store on the same place, as another process would open it."""
-        raise NotImplementedError("implement again(), or declare durable = False")
+        pytest.fail("implement again(), or declare durable = False")
 
     def outside(self) -> object:
         """All that lies around the store, as a value to compare: no name may change it."""
@@ -386,21 +387,11 @@ def _read_and_tell(store: Store, verb: str, through: Event) -> None:
 
 def _at_once(work: Callable[[int], None]) -> None:
     """Run the work in threads that all start together, and pass on what any of them raised."""
-    failed, start = list[BaseException](), Event()
+    start = Barrier(THREADS)
 
     def run(who: int) -> None:
         start.wait(_PATIENCE)
-        try:
-            work(who)
-        except BaseException as problem:  # noqa: BLE001  a thread's failure is the test's: it is raised below
-            failed.append(problem)
+        work(who)
 
-    threads = [Thread(target=run, args=(who,)) for who in range(THREADS)]
-    for thread in threads:
-        thread.start()
-    start.set()
-    for thread in threads:
-        thread.join(_PATIENCE)
-    if failed:
-        raise failed[0]
-    assert not any(thread.is_alive() for thread in threads)
+    with ThreadPoolExecutor(THREADS) as pool:
+        list(pool.map(run, range(THREADS), timeout=_PATIENCE))
