@@ -21,7 +21,7 @@ from commonplace.note.format import clamp, stamp_of
 from commonplace.note.note import Note
 from commonplace.note.slug import slugify, usable_stem
 from commonplace.outcomes import Conflict, Forgotten, Hit, Recall, Refused, Room, Saved, Scan, Status
-from commonplace.prompt.preamble import FULL, Profile, preamble
+from commonplace.prompt.preamble import FULL, LAST_SESSIONS, Profile, preamble
 from commonplace.recall.asked import Asked, age
 from commonplace.recall.substring import Ranked, rank
 from commonplace.store.base import Call, Found, Store, Written
@@ -105,14 +105,15 @@ class Memory:
     ) -> Recall:
         """The notes that answer a query, best first, each with the reasons for its rank."""
         began = time.perf_counter()
-        self._catalog.refresh()
-        found = self._catalog.notes()
-        authors = {note.name: author for note, author in found}
         asked = Asked.of(kinds, tags, since)
-        ranked = rank([note for note, _ in found if asked.takes(note)], query)
-        hits = tuple(self._hit(hit, authors[hit.note.name]) for hit in ranked[: max(limit, 0)])
+        self._catalog.refresh()
+        best, authors, more = self._ranked(asked, query, limit)
+        if not self._catalog.holds([hit.note.name for hit in best]):
+            self._catalog.refresh(full=True)
+            best, authors, more = self._ranked(asked, query, limit)
+        hits = tuple(self._hit(hit, authors[hit.note.name]) for hit in best)
         took = (time.perf_counter() - began) * 1000
-        return Recall(hits=hits, took_ms=round(took, 2), more=len(ranked) - len(hits))
+        return Recall(hits=hits, took_ms=round(took, 2), more=more)
 
     def read(self, name: str) -> Note:
         """The note of this name, fresh from the store, with the stamp a correction should expect.
@@ -165,17 +166,16 @@ class Memory:
     def listing(self, budget: Budget = WHOLE_INDEX, reach: str = INDEX_REACH) -> Listing:
         """The index: the notes of most value that fit."""
         self._catalog.refresh()
-        return self._catalog.listing(self._today(), budget, reach=reach)
+        return self._listed(budget, reach)
 
     def preamble(self) -> str:
         """The block for the system prompt: how far to trust the notes, and their index. Same notes, same bytes."""
         self._catalog.refresh()
-        today = self._today()
-        return preamble(
-            lambda budget, reach: self._catalog.listing(today, budget, reach=reach),
-            where=self._store.where,
-            profile=self._profile,
-        )
+        sessions = self._catalog.sessions(self._today(), LAST_SESSIONS)
+        if not self._catalog.holds([line.name for line in sessions]):
+            self._catalog.refresh(full=True)
+            sessions = self._catalog.sessions(self._today(), LAST_SESSIONS)
+        return preamble(self._listed, sessions, where=self._store.where, profile=self._profile)
 
     # --- saving ----------------------------------------------------------------------------------------------
 
@@ -273,6 +273,21 @@ class Memory:
             return self._get(stem)
         except BadFormat:
             return None
+
+    def _ranked(self, asked: Asked, query: str, limit: int) -> tuple[list[Ranked], dict[str, str], int]:
+        """The best hits, who wrote each note, and how many more hits there were."""
+        found = self._catalog.notes()
+        ranked = rank([note for note, _ in found if asked.takes(note)], query)
+        best = ranked[: max(limit, 0)]
+        return best, {note.name: author for note, author in found}, len(ranked) - len(best)
+
+    def _listed(self, budget: Budget, reach: str) -> Listing:
+        """The index within a budget, every line of it checked against its file."""
+        listing = self._catalog.listing(self._today(), budget, reach=reach)
+        if self._catalog.holds(listing.shown):
+            return listing
+        self._catalog.refresh(full=True)
+        return self._catalog.listing(self._today(), budget, reach=reach)
 
     def _hit(self, found: Ranked, author: str) -> Hit:
         note = found.note

@@ -28,6 +28,16 @@ SCAN_EVERY_SECONDS = 60.0
 # File systems stamp changes in ticks of up to 4 ms: a file this fresh may change again under the same signature.
 _SETTLING_NS = 10_000_000
 
+_FILE = "SELECT folder, inode, size, mtime, ctime FROM files WHERE name = ?"
+_LINES = "SELECT name, kind, line, supersedes FROM notes"
+_CURRENT = "(expires = '' OR expires >= ?)"
+_BY_VALUE = "ORDER BY trust DESC, pinned DESC, day DESC, name"
+_BEST = f"{_LINES} WHERE kind != 'session' AND {_CURRENT} {_BY_VALUE} LIMIT ?"
+_CORRECTING = (  # few notes correct others; left to itself, SQLite walks through all of them by value
+    f"{_LINES} INDEXED BY notes_correcting WHERE supersedes != '' AND kind != 'session' AND {_CURRENT} {_BY_VALUE}"
+)
+_NEWEST_SESSIONS = f"{_LINES} WHERE kind = 'session' AND {_CURRENT} ORDER BY day DESC, name DESC LIMIT ?"
+
 # Puts an index beside the notes, made by the function when it is this writer's turn.
 Republish = Callable[[Callable[[], str]], str]
 
@@ -67,6 +77,7 @@ class Catalog:
         self._republish = republish
         self._scan_limit = scan_limit
         self._lying_about: tuple[Problem, ...] = ()
+        self._all_seen = False  # the last refresh looked at every file
         self.published: Listing | None = None
         """The index as it was last put beside the notes by this process."""
 
@@ -82,7 +93,8 @@ class Catalog:
         state = self._side.run(_read_state)
         pulse = self._store.pulse()
         recent = 0 <= time.time() - state.scanned < SCAN_EVERY_SECONDS
-        if not full and recent and len(state.files) > self._scan_limit and pulse == state.pulse:
+        self._all_seen = full or not recent or len(state.files) <= self._scan_limit or pulse != state.pulse
+        if not self._all_seen:
             return
         inventory = self._store.scan()
         self._lying_about = inventory.problems
@@ -103,13 +115,17 @@ class Catalog:
     def follow(self, change: Change) -> tuple[str, ...]:
         """Take a change of our own into the tables and the index. Runs under the writers' lock."""
         try:
-            current = self._side.run(lambda db: _follow(db, change), write=True)
-            problem = change.publish(self._index())
-            if current:
-                self._note_pulse(self._store.pulse())
+            problem = self._side.run(lambda db: self._follow(db, change), write=True)
         except sqlite3.Error as trouble:
             return (f"the catalog could not follow ({trouble}); the note is safe, and the next call catches up",)
         return (problem,) if problem else ()
+
+    def holds(self, names: Sequence[str]) -> bool:
+        """Whether these notes still are what the tables say.
+
+        Asked of what is about to be shown: above the scan limit a refresh does not look at every file.
+        """
+        return self._all_seen or all(map(self._unchanged, names))
 
     # --- answers ---------------------------------------------------------------------------------------------
 
@@ -118,6 +134,10 @@ class Catalog:
         lines, totals = self._side.run(lambda db: _candidates(db, today.isoformat(), budget.lines))
         return fit(lines, totals, budget, head=head, reach=reach)
 
+    def sessions(self, today: date, most: int) -> list[Line]:
+        """The newest sessions, newest first."""
+        return self._side.run(lambda db: _sessions(db, today.isoformat(), most))
+
     def notes(self) -> list[tuple[Note, str]]:
         """Every note with who wrote it, by name."""
         found = self._side.run(lambda db: db.execute(rows.SELECT + " ORDER BY name").fetchall())
@@ -125,8 +145,7 @@ class Catalog:
 
     def counts(self) -> dict[Kind, int]:
         """How many notes there are of each kind."""
-        found = self._side.run(lambda db: db.execute("SELECT kind, count(*) FROM notes GROUP BY kind").fetchall())
-        return {Kind(kind): count for kind, count in found}
+        return self._side.run(_totals)
 
     def named(self, slug: str) -> list[str]:
         """The names whose slug this is: `user_prefs` answers to `user-prefs`."""
@@ -142,6 +161,30 @@ class Catalog:
         if self._side.rebuilt:
             found.append(Problem("catalog", f"was begun again: {self._side.rebuilt}", unread=False))
         return tuple(sorted({*self._lying_about, *found}))
+
+    def _follow(self, db: sqlite3.Connection, change: Change) -> str:
+        """Write one change, put the index beside the notes, and remember the state both left behind."""
+        version = int(_get(db, "version", 0)) + 1
+        if change.found is None:
+            rows.drop(db, change.name)
+        else:
+            rows.put_file(db, _settled(change.found.seen), version, "")
+            rows.put_note(db, change.found)
+        _set(db, "version", version)
+        lines, totals = _candidates(db, self._today().isoformat(), WHOLE_INDEX.lines)
+        self.published = fit(lines, totals, WHOLE_INDEX, head=INDEX_HEAD, reach=INDEX_REACH)
+        problem = change.publish(self.published.text)
+        if _pulse(db) == change.before:  # else something else happened too, which a refresh must find
+            _set(db, "pulse", _packed(self._store.pulse()))
+        return problem
+
+    def _unchanged(self, name: str) -> bool:
+        known = self._side.run(lambda db: db.execute(_FILE, (name,)).fetchone())
+        try:
+            seen = self._store.get(name).seen
+        except (BadFormat, NotFound):
+            return False
+        return bool(known == (seen.folder, *seen.signature))
 
     def _index(self) -> str:
         self.published = self.listing(self._today(), WHOLE_INDEX, head=INDEX_HEAD, reach=INDEX_REACH)
@@ -201,40 +244,35 @@ def _apply_read(db: sqlite3.Connection, read: _Read, version: int) -> bool:
     return True
 
 
-def _follow(db: sqlite3.Connection, change: Change) -> bool:
-    """Write one change. Answers whether nothing else had happened since the tables were last brought up to date."""
-    version = int(_get(db, "version", 0)) + 1
-    if change.found is None:
-        rows.drop(db, change.name)
-    else:
-        rows.put_file(db, _settled(change.found.seen), version, "")
-        rows.put_note(db, change.found)
-    _set(db, "version", version)
-    return _pulse(db) == change.before
-
-
 def _settled(seen: Seen) -> Seen:
     """A signature that will not match again where the file changed too recently to be sure of it."""
-    inode, size, mtime, ctime = seen.signature
-    fresh = time.time_ns() - max(mtime, ctime) < _SETTLING_NS
+    inode, size, _, ctime = seen.signature
+    fresh = time.time_ns() - ctime < _SETTLING_NS
     return seen._replace(signature=(inode, size, 0, 0)) if fresh else seen
+
+
+def _totals(db: sqlite3.Connection) -> dict[Kind, int]:
+    return {rows.KIND[kind]: count for kind, count in db.execute("SELECT kind, count FROM totals WHERE count > 0")}
 
 
 def _candidates(db: sqlite3.Connection, today: str, most: int) -> tuple[list[Line], dict[Kind, int]]:
     """The notes of most value, the corrections of any of them, and how many there are of each kind."""
-    current = "kind != 'session' AND (expires = '' OR expires >= ?)"
-    totals = db.execute(f"SELECT kind, count(*) FROM notes WHERE {current} GROUP BY kind", (today,))
-    counts = {Kind(kind): count for kind, count in totals}
-    columns = "SELECT name, kind, line, supersedes FROM notes"
-    order = "ORDER BY trust DESC, pinned DESC, updated DESC, name"
-    best = db.execute(f"{columns} WHERE {current} {order} LIMIT ?", (today, most)).fetchall()
+    counts = _totals(db)
+    counts.pop(Kind.SESSION, None)
+    expired = "SELECT kind, count(*) FROM notes WHERE expires != '' AND expires < ? AND kind != 'session' GROUP BY kind"
+    for kind, gone in db.execute(expired, (today,)):
+        counts[rows.KIND[kind]] -= gone
+    best = db.execute(_BEST, (today, most)).fetchall()
     lines = {row[0]: rows.line_row(row) for row in best}
     if len(best) == most:
-        correcting = db.execute(f"{columns} WHERE supersedes != '' AND {current} {order}", (today,)).fetchall()
-        waiting = [rows.line_row(row) for row in correcting if row[0] not in lines]
+        waiting = [rows.line_row(row) for row in db.execute(_CORRECTING, (today,)) if row[0] not in lines]
         while found := [line for line in waiting if line.name not in lines and lines.keys() & set(line.supersedes)]:
             lines.update((line.name, line) for line in found)
     return list(lines.values()), counts
+
+
+def _sessions(db: sqlite3.Connection, today: str, most: int) -> list[Line]:
+    return [rows.line_row(row) for row in db.execute(_NEWEST_SESSIONS, (today, most))]
 
 
 def _troubled(db: sqlite3.Connection) -> tuple[list[tuple[str, str, str]], list[tuple[str, str, str]]]:

@@ -16,31 +16,39 @@ from typing import TypeVar
 T = TypeVar("T")
 
 # Raise it whenever a table, or the text kept in one (an index line), would come out differently.
-SCHEMA = 1
+SCHEMA = 2
 _MEMORY = ":memory:"
 # Another process's transaction takes milliseconds; a reader that waited this long goes on without the file.
 _BUSY_SECONDS = 5.0
 # Kept in memory until the file would be checked: at a few thousand notes all of it.
 _CACHE_KIB = 16_384
 
-_TABLES = """
-CREATE TABLE meta (key TEXT PRIMARY KEY, value) WITHOUT ROWID;
-CREATE TABLE files (
-    name TEXT PRIMARY KEY, folder TEXT NOT NULL, inode INTEGER, size INTEGER, mtime INTEGER, ctime INTEGER,
-    version INTEGER NOT NULL, problem TEXT NOT NULL DEFAULT ''
-) WITHOUT ROWID;
-CREATE TABLE notes (
-    name TEXT PRIMARY KEY, slug TEXT NOT NULL, folder TEXT NOT NULL, stamp TEXT NOT NULL, author TEXT NOT NULL,
-    trust INTEGER NOT NULL, kind TEXT NOT NULL, word TEXT NOT NULL, title TEXT NOT NULL, description TEXT NOT NULL,
-    tags TEXT NOT NULL, created TEXT NOT NULL, updated TEXT NOT NULL, expires TEXT NOT NULL, pinned INTEGER NOT NULL,
-    applies_to TEXT NOT NULL, supersedes TEXT NOT NULL, origin TEXT NOT NULL, session TEXT NOT NULL,
-    odd TEXT NOT NULL, line TEXT NOT NULL, body TEXT NOT NULL
-);
-CREATE INDEX notes_by_slug ON notes (slug);
-CREATE INDEX notes_by_kind ON notes (kind, expires);
-CREATE INDEX notes_by_value ON notes (trust DESC, pinned DESC, updated DESC, name) WHERE kind != 'session';
-CREATE INDEX notes_correcting ON notes (name) WHERE supersedes != '';
-"""
+_TABLES = (
+    "CREATE TABLE meta (key TEXT PRIMARY KEY, value) WITHOUT ROWID",
+    """CREATE TABLE files (
+        name TEXT PRIMARY KEY, folder TEXT NOT NULL, inode INTEGER, size INTEGER, mtime INTEGER, ctime INTEGER,
+        version INTEGER NOT NULL, problem TEXT NOT NULL DEFAULT ''
+    ) WITHOUT ROWID""",
+    """CREATE TABLE notes (
+        name TEXT PRIMARY KEY, slug TEXT NOT NULL, folder TEXT NOT NULL, stamp TEXT NOT NULL, author TEXT NOT NULL,
+        trust INTEGER NOT NULL, kind TEXT NOT NULL, word TEXT NOT NULL, title TEXT NOT NULL, description TEXT NOT NULL,
+        tags TEXT NOT NULL, created TEXT NOT NULL, updated TEXT NOT NULL, day TEXT NOT NULL, expires TEXT NOT NULL,
+        pinned INTEGER NOT NULL, applies_to TEXT NOT NULL, supersedes TEXT NOT NULL, origin TEXT NOT NULL,
+        session TEXT NOT NULL, odd TEXT NOT NULL, line TEXT NOT NULL, body TEXT NOT NULL
+    )""",
+    "CREATE INDEX notes_by_slug ON notes (slug)",
+    "CREATE INDEX notes_by_value ON notes (trust DESC, pinned DESC, day DESC, name) WHERE kind != 'session'",
+    "CREATE INDEX notes_correcting ON notes (name) WHERE supersedes != ''",
+    "CREATE INDEX notes_expiring ON notes (expires) WHERE expires != ''",
+    "CREATE INDEX notes_of_sessions ON notes (day, name) WHERE kind = 'session'",
+    # Counting ten thousand rows takes longer than writing one, so the counts are kept. (A row is replaced by a
+    # delete and an insert: INSERT OR REPLACE would not fire the first of these.)
+    "CREATE TABLE totals (kind TEXT PRIMARY KEY, count INTEGER NOT NULL) WITHOUT ROWID",
+    """CREATE TRIGGER note_went AFTER DELETE ON notes BEGIN
+        UPDATE totals SET count = count - 1 WHERE kind = old.kind; END""",
+    """CREATE TRIGGER note_came AFTER INSERT ON notes BEGIN
+        INSERT INTO totals VALUES (new.kind, 1) ON CONFLICT (kind) DO UPDATE SET count = count + 1; END""",
+)
 
 
 class Sidecar:
@@ -116,7 +124,7 @@ class Sidecar:
                 self.rebuilt = "it was made by another version"
             for (name,) in db.execute("SELECT name FROM sqlite_master WHERE type = 'table'").fetchall():
                 db.execute(f'DROP TABLE "{name}"')
-            for statement in _TABLES.split(";"):
+            for statement in _TABLES:
                 db.execute(statement)
             db.execute(f"PRAGMA user_version = {SCHEMA}")
 

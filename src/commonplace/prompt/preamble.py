@@ -7,17 +7,20 @@ profile does not have is left out, so that a model never reads of a tool it cann
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from commonplace.guard.text import inert
-from commonplace.index.listing import INDEX_BYTES, INDEX_LINES, Budget, Listing
+from commonplace.index.listing import INDEX_BYTES, INDEX_LINES, Budget, Line, Listing
 from commonplace.note.kind import KINDS, Kind
 
 _TEXTS = os.path.join(os.path.dirname(__file__), "texts")
 # No note can hold these: what stands in the index has no angle bracket left.
 OPENING = "<memory-index>"
 CLOSING = "</memory-index>"
+# Sessions stand outside the index. Five keep "what were we doing" answered for under a kilobyte or so.
+LAST_SESSIONS = 5
+_LAST = "Last sessions, newest first"
 
 
 class Profile(NamedTuple):
@@ -40,16 +43,21 @@ NO_TOOLS = Profile()
 PROFILES = {"full": FULL, "remember-recall": REMEMBER_RECALL, "write-search": WRITE_SEARCH, "none": NO_TOOLS}
 
 
-def preamble(listing: Callable[[Budget, str], Listing], *, where: str, profile: Profile) -> str:
-    """The block for the system prompt. `listing` makes the index for a budget and a word on finding the rest."""
+def preamble(
+    listing: Callable[[Budget, str], Listing], sessions: Sequence[Line], *, where: str, profile: Profile
+) -> str:
+    """The block for the system prompt: how far to trust the notes, their index, and the last sessions.
+
+    `listing` makes the index for a budget and a word on finding the rest; `sessions` are newest first.
+    """
     reach = f"find them with `{profile.search}`" if profile.search else "they are files in the notebook"
     frame = _frame(where, profile)
-    bare = "\n".join((*frame, OPENING, CLOSING, ""))
-    room = Budget(INDEX_LINES - bare.count("\n"), INDEX_BYTES - len(bare.encode()))
-    index = listing(room, reach)
-    if not index.total:
+    last = ["", f"## {_LAST}", *(line.text for line in sessions)] if sessions else []
+    bare = "\n".join((*frame, OPENING, *last, CLOSING, ""))
+    index = listing(Budget(INDEX_LINES - bare.count("\n"), INDEX_BYTES - len(bare.encode())), reach)
+    if not index.total and not sessions:
         return _empty(where, profile)
-    return "\n".join((*frame, OPENING, index.text.rstrip("\n"), CLOSING, ""))
+    return "\n".join((*frame, OPENING, index.text.rstrip("\n"), *last, CLOSING, ""))
 
 
 def authority() -> str:

@@ -1,0 +1,201 @@
+"""`make run`: two processes in a throwaway home. The first learns a fact and exits; the second answers from it.
+
+It shows what stays on the disk and what to type next. It uses no model, key or network, and touches no notes of yours.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import shlex
+import shutil
+import subprocess
+import sys
+import tempfile
+from textwrap import wrap
+
+from commonplace.open import open_memory
+from commonplace.outcomes import Saved
+from commonplace.prompt.preamble import NO_TOOLS
+from commonplace.settings import read_settings
+
+WIDTH = 79
+FACT = """We deploy with ./deploy.sh, which refuses a dirty tree.
+
+**Why:** a half-committed deploy took the site down on 2026-04-02.
+**How to apply:** commit or stash first, then run it; a release is cut no other way."""
+PERSON = "Ana knows Go well and Python little; explain Python by comparing it with Go."
+QUESTION = "how do I cut a release here, what does deploy need"
+# What each entry of a home is for, in the order the demo shows them.
+_ENTRIES = {
+    "MEMORY.md": "the index, made from the notes",
+    ".commonplace": "lock, log, earlier versions of notes",
+    "cache": "for speed only; made again if it is lost",
+}
+_PATIENCE = 60.0
+
+
+def main() -> int:
+    """Play the demo, or one of its two processes, and answer the exit code."""
+    parser = argparse.ArgumentParser(prog="python -m commonplace.testing.demo", description=__doc__.split("\n")[0])
+    parser.add_argument("--keep", action="store_true", help="leave the throwaway home where it is")
+    parser.add_argument("--question", default=QUESTION, metavar="TEXT", help="what the second process is asked")
+    parser.add_argument("part", nargs="?", choices=("learn", "answer"), help=argparse.SUPPRESS)
+    given = parser.parse_args()
+    if given.part:
+        return _learn() if given.part == "learn" else _answer(given.question)
+    home = os.path.realpath(tempfile.mkdtemp(prefix="commonplace-demo-"))
+    try:
+        return _play(home, given.question, keep=given.keep)
+    finally:
+        if not given.keep:
+            shutil.rmtree(home)
+
+
+# --- the two processes ---------------------------------------------------------------------------------------
+
+
+def _learn() -> int:
+    """The first process: save two notes."""
+    memory = open_memory()
+    for text, kind in ((FACT, "project"), (PERSON, "user")):
+        outcome = memory.save(text, kind=kind)
+        if not isinstance(outcome, Saved):
+            print(f"not saved: {outcome.why}", file=sys.stderr)
+            return 1
+        print(f"saved   {outcome.name}  ({outcome.note.kind})\n        {outcome.note.description}")
+    print(f"process {os.getpid()} exits")
+    return 0
+
+
+def _answer(question: str) -> int:
+    """The second process: it has the question and the notebook, nothing else."""
+    memory = open_memory()
+    found = memory.recall(question)
+    print(f"asked   {question}")
+    if not found.hits:
+        print("found   nothing")
+        return 1
+    best = found.hits[0]
+    print(f"found   {best.name}  ({best.kind}, {best.age}, by {best.trust})")
+    print(f"because {', '.join(best.reasons)}")
+    print(f"it says\n\n{memory.read(best.name).body}\n")
+    print(f"process {os.getpid()} exits; finding it took {found.took_ms:.1f} ms")
+    return 0
+
+
+# --- the play ------------------------------------------------------------------------------------------------
+
+
+def _play(home: str, question: str, *, keep: bool) -> int:
+    print("Commonplace: two processes, one memory")
+    _say(
+        "This is the memory alone: no model, no key, no network. It plays in a throwaway home and reads no notes of yours."
+    )
+    _head(1, "A first process learns two things, saves them and exits")
+    if _child(home, "learn"):
+        return _failed("the first process could not save")
+    _head(2, "A second process, started fresh, is asked a question")
+    if _child(home, "answer", "--question", question):
+        return _failed("the second process did not find what the first saved")
+    user = os.path.join(home, "user")
+    _head(3, f"What is left on the disk, in {home}")
+    for line in _tree(home):
+        _say(line)
+    note = next(name for name in sorted(os.listdir(user)) if "deploy" in name)
+    _head(4, f"One note as it lies there: user/{note}")
+    _show(_text(os.path.join(user, note)))
+    _head(5, "The index beside the notes: user/MEMORY.md (long lines are folded here)")
+    _show(_text(os.path.join(user, "MEMORY.md")))
+    _head(6, "What an agent's system prompt gets: the preamble")
+    _show(open_memory(user, profile=NO_TOOLS, settings=read_settings(user, {"COMMONPLACE_HOME": home})).preamble())
+    _next(home, keep=keep)
+    return 0
+
+
+def _child(home: str, *part: str) -> int:
+    """Run one of the two processes for real, and show what it says. Whatever else it knows comes from the home."""
+    env = {name: value for name, value in os.environ.items() if not name.startswith(("COMMONPLACE", "MEMORY_DIR"))}
+    command = [sys.executable, "-m", "commonplace.testing.demo", *part]
+    done = subprocess.run(
+        command, env={**env, "COMMONPLACE_HOME": home}, capture_output=True, text=True, timeout=_PATIENCE, check=False
+    )
+    _show(done.stdout + done.stderr)
+    return done.returncode
+
+
+def _tree(home: str) -> list[str]:
+    """The home as a small tree, each entry with what it is for."""
+    user = os.path.join(home, "user")
+    notes = sorted(name for name in os.listdir(user) if name not in _ENTRIES)
+    out = ["user/"]
+    for name in (*notes, "MEMORY.md", ".commonplace"):
+        inner = sorted(os.listdir(os.path.join(user, name))) if os.path.isdir(os.path.join(user, name)) else []
+        entry = f"  {name}/" if inner else f"  {name}"
+        out.append(f"{entry:<43}{_ENTRIES.get(name, 'a note; edit or delete it with any tool')}")
+    return [*out, f"{'cache/':<43}{_ENTRIES['cache']}"]
+
+
+def _next(home: str, *, keep: bool) -> None:
+    command = _command()
+    _head(7, "What to type next")
+    for words in (
+        'remember "we deploy with ./deploy.sh, which refuses a dirty tree"',
+        'recall "what does deploy need"',
+        "list",
+        "preamble",
+        "--help",
+    ):
+        print(f"   {command} {words}")
+    print()
+    _say(f"Those use your own notebook, {read_settings().notebook}.")
+    if keep:
+        _say("The home of this demo is kept. To look around in it, then remove it:")
+        print(f"   {command} list --dir {shlex.quote(os.path.join(home, 'user'))}\n   rm -r {shlex.quote(home)}")
+    else:
+        _say("The home of this demo is removed again; --keep leaves it.")
+
+
+def _command() -> str:
+    """How this machine's `commonplace` is called from here."""
+    beside = os.path.join(os.path.dirname(sys.executable), "commonplace")
+    if shutil.which("commonplace") == beside:
+        return "commonplace"
+    if not os.path.exists(beside):
+        return f"{shlex.quote(sys.executable)} -m commonplace"
+    near = os.path.relpath(beside)
+    return shlex.quote(beside if near.startswith("..") else near)
+
+
+# --- printing ------------------------------------------------------------------------------------------------
+
+
+def _head(number: int, text: str) -> None:
+    print(f"\n{number}. {text}\n")
+
+
+def _show(text: str) -> None:
+    """Print what a file or a process says, set apart, and folded where it is wider than a terminal."""
+    for line in text.strip("\n").split("\n"):
+        hang = "  " if line.startswith("- ") else ""
+        folded = wrap(line, WIDTH - 5, subsequent_indent=hang, break_on_hyphens=False, drop_whitespace=True)
+        for piece in folded or [""]:
+            print(f"   | {piece}".rstrip())
+
+
+def _say(text: str) -> None:
+    print("\n".join(wrap(text, WIDTH, initial_indent="   ", subsequent_indent="   ", replace_whitespace=False)))
+
+
+def _text(path: str) -> str:
+    with open(path, encoding="utf-8") as file:
+        return file.read()
+
+
+def _failed(why: str) -> int:
+    print(f"\nThe demo failed: {why}.", file=sys.stderr)
+    return 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
