@@ -3,6 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
+PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
 .PHONY: help run test check format bench torture clean
 
@@ -36,5 +37,6 @@ clean:  ## remove what the targets made
 $(READY): pyproject.toml requirements-dev.txt
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Commonplace needs Python 3.11 or newer; name one with: make PYTHON=python3.12 $(MAKECMDGOALS)")'
 	@$(PYTHON) -m venv $(VENV)
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements-dev.txt -e .
+	@$(PIP) --require-hashes -r requirements-dev.txt
+	@$(PIP) --no-deps --no-build-isolation -e .
 	@touch $(READY)
