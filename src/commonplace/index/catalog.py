@@ -10,10 +10,12 @@ import sqlite3
 import time
 from collections.abc import Callable, Sequence
 from datetime import date
+from threading import local
 from typing import Any, NamedTuple
 
-from commonplace.errors import BadFormat, NotFound
-from commonplace.index import rows
+from commonplace.errors import BadFormat, NotFound, StoreError
+from commonplace.index import front, rows
+from commonplace.index.front import Front
 from commonplace.index.listing import INDEX_HEAD, INDEX_REACH, WHOLE_INDEX, Budget, Line, Listing, fit
 from commonplace.index.sidecar import Sidecar
 from commonplace.note.kind import Kind
@@ -27,16 +29,15 @@ SCAN_LIMIT = 10_000
 SCAN_EVERY_SECONDS = 60.0
 # File systems stamp changes in ticks of up to 4 ms: a file this fresh may change again under the same signature.
 _SETTLING_NS = 10_000_000
+# Some keep whole seconds, or every other one.
+_SECOND_NS = 1_000_000_000
+_SETTLING_OF_SECONDS_NS = 2 * _SECOND_NS + _SETTLING_NS
 
 _FILE = "SELECT folder, inode, size, mtime, ctime FROM files WHERE name = ?"
-_LINES = "SELECT name, kind, line, supersedes FROM notes"
-_CURRENT = "(expires = '' OR expires >= ?)"
-_BY_VALUE = "ORDER BY trust DESC, pinned DESC, day DESC, name"
-_BEST = f"{_LINES} WHERE kind != 'session' AND {_CURRENT} {_BY_VALUE} LIMIT ?"
-_CORRECTING = (  # few notes correct others; left to itself, SQLite walks through all of them by value
-    f"{_LINES} INDEXED BY notes_correcting WHERE supersedes != '' AND kind != 'session' AND {_CURRENT} {_BY_VALUE}"
-)
-_NEWEST_SESSIONS = f"{_LINES} WHERE kind = 'session' AND {_CURRENT} ORDER BY day DESC, name DESC LIMIT ?"
+_NAMED = """SELECT name FROM notes WHERE name = ? AND slug = name
+    UNION ALL SELECT name FROM notes WHERE slug = ? AND slug != name"""
+_SESSIONS = """SELECT name, kind, line, supersedes FROM notes WHERE kind = 'session' AND (expires = '' OR expires >= ?)
+    ORDER BY day DESC, name DESC LIMIT ?"""
 
 # Puts an index beside the notes, made by the function when it is this writer's turn.
 Republish = Callable[[Callable[[], str]], str]
@@ -47,6 +48,8 @@ class _State(NamedTuple):
 
     version: int
     pulse: Pulse
+    young: int
+    log: str
     scanned: float
     files: dict[str, tuple[str, int, int, int, int]]
 
@@ -57,6 +60,16 @@ class _Read(NamedTuple):
     seen: Seen
     found: Found | None
     problem: str
+
+
+class _Looked(NamedTuple):
+    """What a refresh found."""
+
+    gone: set[str]
+    again: list[_Read]
+    pulse: Pulse
+    young: int
+    log: str
 
 
 class Catalog:
@@ -70,14 +83,17 @@ class Catalog:
         today: Callable[[], date],
         republish: Republish | None = None,
         scan_limit: int = SCAN_LIMIT,
+        scan_every: float = SCAN_EVERY_SECONDS,
     ) -> None:
         self._store = store
         self._side = sidecar
         self._today = today
         self._republish = republish
         self._scan_limit = scan_limit
+        self._scan_every = scan_every
         self._lying_about: tuple[Problem, ...] = ()
-        self._all_seen = False  # the last refresh looked at every file
+        self._mine = local()  # of each thread: `all_seen`, its last refresh looked at every file
+        self._front: tuple[int, Front] | None = None  # as of a version of the tables
         self.published: Listing | None = None
         """The index as it was last put beside the notes by this process."""
 
@@ -91,18 +107,23 @@ class Catalog:
     def refresh(self, *, full: bool = False) -> None:
         """See every change that was made before this call, by whatever tool."""
         state = self._side.run(_read_state)
+        looked = time.time_ns()
         pulse = self._store.pulse()
-        recent = 0 <= time.time() - state.scanned < SCAN_EVERY_SECONDS
-        self._all_seen = full or not recent or len(state.files) <= self._scan_limit or pulse != state.pulse
-        if not self._all_seen:
+        recent = 0 <= time.time() - state.scanned < self._scan_every
+        quiet = recent and pulse == state.pulse and not state.young
+        self._mine.all_seen = full or not quiet or len(state.files) <= self._scan_limit
+        if not self._mine.all_seen:
             return
         inventory = self._store.scan()
         self._lying_about = inventory.problems
         gone = set(state.files).difference(seen.name for seen in inventory.seen)
-        again = [self._read(s) for s in inventory.seen if state.files.get(s.name) != (s.folder, *s.signature)]
+        known = state.files if inventory.log == state.log else {}  # by another log, others may have written all
+        again = [self._read(s) for s in inventory.seen if known.get(s.name) != (s.folder, *s.signature)]
         if not gone and not again and pulse == state.pulse and len(state.files) <= self._scan_limit:
             return
-        other = self._side.run(lambda db: _apply(db, state.version, gone, again, pulse), write=True)
+        young = looked if pulse != state.pulse else state.young if _within(looked - state.young, _SETTLING_NS) else 0
+        looked_at = _Looked(gone, again, pulse, young, inventory.log)
+        other = self._side.run(lambda db: _apply(db, state, looked_at), write=True)
         if self._republish is not None and (other or pulse != state.pulse):
             self._republish(self._index)
             self._note_pulse(pulse)
@@ -115,8 +136,8 @@ class Catalog:
     def follow(self, change: Change) -> tuple[str, ...]:
         """Take a change of our own into the tables and the index. Runs under the writers' lock."""
         try:
-            problem = self._side.run(lambda db: self._follow(db, change), write=True)
-        except sqlite3.Error as trouble:
+            problem, self._front = self._side.run(lambda db: self._follow(db, change), write=True)
+        except (sqlite3.Error, StoreError) as trouble:
             return (f"the catalog could not follow ({trouble}); the note is safe, and the next call catches up",)
         return (problem,) if problem else ()
 
@@ -125,14 +146,15 @@ class Catalog:
 
         Asked of what is about to be shown: above the scan limit a refresh does not look at every file.
         """
-        return self._all_seen or all(map(self._unchanged, names))
+        return getattr(self._mine, "all_seen", False) or all(map(self._unchanged, names))
 
     # --- answers ---------------------------------------------------------------------------------------------
 
     def listing(self, today: date, budget: Budget, *, head: Sequence[str] = (), reach: str) -> Listing:
         """The index as of the last refresh."""
-        lines, totals = self._side.run(lambda db: _candidates(db, today.isoformat(), budget.lines))
-        return fit(lines, totals, budget, head=head, reach=reach)
+        day = today.isoformat()
+        best, totals = self._side.run(lambda db: (front.read(db, day, budget.lines), front.listed(db, day)))
+        return fit((*best.best, *best.corrections), totals, budget, head=head, reach=reach)
 
     def sessions(self, today: date, most: int) -> list[Line]:
         """The newest sessions, newest first."""
@@ -145,12 +167,12 @@ class Catalog:
 
     def counts(self) -> dict[Kind, int]:
         """How many notes there are of each kind."""
-        return self._side.run(_totals)
+        return self._side.run(front.totals)
 
     def named(self, slug: str) -> list[str]:
         """The names whose slug this is: `user_prefs` answers to `user-prefs`."""
-        query = "SELECT name FROM notes WHERE slug = ? ORDER BY name"
-        return [name for (name,) in self._side.run(lambda db: db.execute(query, (slug,)).fetchall())]
+        found = self._side.run(lambda db: db.execute(_NAMED, (slug, slug)).fetchall())
+        return sorted(name for (name,) in found)
 
     def problems(self) -> tuple[Problem, ...]:
         """What a person should know of the files, as of the last full refresh."""
@@ -162,21 +184,30 @@ class Catalog:
             found.append(Problem("catalog", f"was begun again: {self._side.rebuilt}", unread=False))
         return tuple(sorted({*self._lying_about, *found}))
 
-    def _follow(self, db: sqlite3.Connection, change: Change) -> str:
+    def _follow(self, db: sqlite3.Connection, change: Change) -> tuple[str, tuple[int, Front]]:
         """Write one change, put the index beside the notes, and remember the state both left behind."""
         version = int(_get(db, "version", 0)) + 1
         if change.found is None:
             rows.drop(db, change.name)
         else:
-            rows.put_file(db, _settled(change.found.seen), version, "")
+            rows.put_file(db, _settled(change.found.seen, time.time_ns()), version, "")
             rows.put_note(db, change.found)
         _set(db, "version", version)
-        lines, totals = _candidates(db, self._today().isoformat(), WHOLE_INDEX.lines)
-        self.published = fit(lines, totals, WHOLE_INDEX, head=INDEX_HEAD, reach=INDEX_REACH)
+        best = self._front_after(db, change, version)
+        totals = front.listed(db, best.today)
+        self.published = fit((*best.best, *best.corrections), totals, WHOLE_INDEX, head=INDEX_HEAD, reach=INDEX_REACH)
         problem = change.publish(self.published.text)
         if _pulse(db) == change.before:  # else something else happened too, which a refresh must find
-            _set(db, "pulse", _packed(self._store.pulse()))
-        return problem
+            _set_pulse(db, self._store.pulse(), time.time_ns())
+        return problem, (version, best)
+
+    def _front_after(self, db: sqlite3.Connection, change: Change, version: int) -> Front:
+        """The front with a change worked in: this process's own if nothing else happened since, else read anew."""
+        today, known = self._today().isoformat(), self._front
+        best = None
+        if known is not None and known[0] == version - 1 and known[1].today == today:
+            best = front.after(known[1], change.name, change.found)
+        return best or front.read(db, today, WHOLE_INDEX.lines)
 
     def _unchanged(self, name: str) -> bool:
         known = self._side.run(lambda db: db.execute(_FILE, (name,)).fetchone())
@@ -191,88 +222,77 @@ class Catalog:
         return self.published.text
 
     def _read(self, seen: Seen) -> _Read:
+        at = time.time_ns()
         try:
             found = self._store.get(seen.name)
         except BadFormat as problem:
-            return _Read(seen, None, str(problem))
+            return _Read(_settled(seen, at), None, str(problem))
         except NotFound:  # gone between the scan and now
             return _Read(seen, None, "")
-        return _Read(found.seen, found, "")
+        return _Read(_settled(found.seen, at), found, "")
 
     def _note_pulse(self, pulse: Pulse) -> None:
-        self._side.run(lambda db: _set(db, "pulse", _packed(self._store.pulse() or pulse)), write=True)
+        self._side.run(lambda db: _set_pulse(db, self._store.pulse() or pulse, time.time_ns()), write=True)
 
 
 def _read_state(db: sqlite3.Connection) -> _State:
     files = {
         name: tuple(rest) for name, *rest in db.execute("SELECT name, folder, inode, size, mtime, ctime FROM files")
     }
-    return _State(int(_get(db, "version", 0)), _pulse(db), float(_get(db, "scanned", 0.0)), files)
+    young, log = int(_get(db, "young", 0)), str(_get(db, "log", ""))
+    return _State(int(_get(db, "version", 0)), _pulse(db), young, log, float(_get(db, "scanned", 0.0)), files)
 
 
-def _apply(db: sqlite3.Connection, known: int, gone: set[str], again: list[_Read], pulse: Pulse) -> bool:
+def _apply(db: sqlite3.Connection, state: _State, looked: _Looked) -> bool:
     """Write what a refresh found, except over rows a writer brought up to date since it began.
 
     Answers whether any note says something else than before.
     """
     version = int(_get(db, "version", 0)) + 1
-    newer = {name for (name,) in db.execute("SELECT name FROM files WHERE version > ?", (known,))}
-    other = bool(gone - newer)
-    for name in gone - newer:
+    newer = {name for (name,) in db.execute("SELECT name FROM files WHERE version > ?", (state.version,))}
+    other = bool(looked.gone - newer)
+    for name in looked.gone - newer:
         rows.drop(db, name)
-    for read in again:
+    for read in looked.again:
         if read.seen.name not in newer:
-            other = _apply_read(db, read, version) or other
+            other = _apply_read(db, read, version, same_log=looked.log == state.log) or other
     _set(db, "version", version)
-    _set(db, "pulse", _packed(pulse))
+    _set_pulse(db, looked.pulse, looked.young)
+    _set(db, "log", looked.log)
     _set(db, "scanned", time.time())
     return other
 
 
-def _apply_read(db: sqlite3.Connection, read: _Read, version: int) -> bool:
+def _apply_read(db: sqlite3.Connection, read: _Read, version: int, *, same_log: bool) -> bool:
     name, found = read.seen.name, read.found
-    known = db.execute("SELECT stamp, folder FROM notes WHERE name = ?", (name,)).fetchone()
+    known = db.execute("SELECT stamp, folder, author FROM notes WHERE name = ?", (name,)).fetchone()
     if found is None:
         rows.drop(db, name)
         if read.problem:
-            rows.put_file(db, _settled(read.seen), version, read.problem)
+            rows.put_file(db, read.seen, version, read.problem)
         return known is not None
-    rows.put_file(db, _settled(read.seen), version, "")
-    if known == (found.note.stamp, found.note.folder):
+    rows.put_file(db, read.seen, version, "")
+    author = known[2] if known and same_log else found.author()
+    if known == (found.note.stamp, found.note.folder, author):
         return False
     rows.put_note(db, found)
     return True
 
 
-def _settled(seen: Seen) -> Seen:
-    """A signature that will not match again where the file changed too recently to be sure of it."""
+def _settled(seen: Seen, at: int) -> Seen:
+    """A signature that will not match again where the file changed too shortly before it was read to be sure of it."""
     inode, size, _, ctime = seen.signature
-    fresh = time.time_ns() - ctime < _SETTLING_NS
+    fresh = at - ctime < (_SETTLING_NS if ctime % _SECOND_NS else _SETTLING_OF_SECONDS_NS)
     return seen._replace(signature=(inode, size, 0, 0)) if fresh else seen
 
 
-def _totals(db: sqlite3.Connection) -> dict[Kind, int]:
-    return {rows.KIND[kind]: count for kind, count in db.execute("SELECT kind, count FROM totals WHERE count > 0")}
-
-
-def _candidates(db: sqlite3.Connection, today: str, most: int) -> tuple[list[Line], dict[Kind, int]]:
-    """The notes of most value, the corrections of any of them, and how many there are of each kind."""
-    counts = _totals(db)
-    counts.pop(Kind.SESSION, None)
-    expired = "SELECT kind, count(*) FROM notes WHERE expires != '' AND expires < ? AND kind != 'session' GROUP BY kind"
-    for kind, gone in db.execute(expired, (today,)):
-        counts[rows.KIND[kind]] -= gone
-    best = db.execute(_BEST, (today, most)).fetchall()
-    lines = {row[0]: rows.line_row(row) for row in best}
-    if len(best) == most:
-        waiting = [rows.line_row(row) for row in db.execute(_CORRECTING, (today,)) if row[0] not in lines]
-        while found := [line for line in waiting if line.name not in lines and lines.keys() & set(line.supersedes)]:
-            lines.update((line.name, line) for line in found)
-    return list(lines.values()), counts
+def _within(passed: int, span: int) -> bool:
+    """Whether so much time is less than a span. A clock that was set back counts as long ago."""
+    return 0 <= passed < span
 
 
 def _sessions(db: sqlite3.Connection, today: str, most: int) -> list[Line]:
-    return [rows.line_row(row) for row in db.execute(_NEWEST_SESSIONS, (today, most))]
+    return [rows.line_row(row) for row in db.execute(_SESSIONS, (today, most))]
 
 
 def _troubled(db: sqlite3.Connection) -> tuple[list[tuple[str, str, str]], list[tuple[str, str, str]]]:
@@ -291,8 +311,13 @@ def _set(db: sqlite3.Connection, key: str, value: object) -> None:
 
 def _pulse(db: sqlite3.Connection) -> Pulse:
     text = str(_get(db, "pulse", ""))
-    return tuple(int(mark) for mark in text.split()) if text else (-1,)
+    return tuple(int(mark) for mark in text.split())
 
 
-def _packed(pulse: Pulse) -> str:
-    return " ".join(map(str, pulse))
+def _set_pulse(db: sqlite3.Connection, pulse: Pulse, young: int) -> None:
+    """Remember a pulse, and since when it is known while it is young: a change in the same tick would not show in it.
+
+    It is relied on (0) once a scan began long enough after it was first seen.
+    """
+    _set(db, "pulse", " ".join(map(str, pulse)))
+    _set(db, "young", young)

@@ -5,7 +5,7 @@ A pure function of the notes, their trust and today's date. It knows no files, n
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from commonplace.guard.text import inert, one_line
@@ -85,25 +85,27 @@ def fit(
     total = sum(totals.values())
     chosen = _within_lines(_corrections_first(lines), total, budget.lines - len(head))
     while True:
-        text = _text(chosen, totals, head, reach)
-        over = len(text.encode()) - budget.bytes
+        groups = _grouped(chosen)
+        text = _text(groups, totals, head, reach)
+        size = len(text.encode())
+        over = size - budget.bytes
         if over <= 0 or not chosen:
             break
         while over > 0 and chosen:
             over -= len(chosen.pop().text.encode()) + 1
-    shown = tuple(line.name for kind in _ORDER for line in chosen if line.kind is kind)
-    return Listing(text, shown, total, text.count("\n"), len(text.encode()), budget)
+    shown = tuple(line.name for group in groups.values() for line in group)
+    return Listing(text, shown, total, text.count("\n"), size, budget)
 
 
-def _corrections_first(lines: Iterable[Line]) -> list[Line]:
+def _corrections_first(lines: Sequence[Line]) -> list[Line]:
     """The same lines, with each correction before what it corrects. A circle of corrections keeps its order."""
+    if not any(line.supersedes for line in lines):
+        return list(lines)
     by_name = {line.name: line for line in lines}
     correctors: dict[str, list[str]] = {}
     for line in by_name.values():
         for old in line.supersedes:
             correctors.setdefault(old, []).append(line.name)
-    if not correctors:
-        return list(by_name.values())
     placed: dict[str, Line] = {}
     for name in by_name:
         stack, entered = [name], set[str]()
@@ -135,13 +137,19 @@ def _within_lines(lines: Sequence[Line], total: int, limit: int) -> list[Line]:
     return chosen
 
 
-def _text(chosen: Sequence[Line], totals: Mapping[Kind, int], head: Sequence[str], reach: str) -> str:
+def _grouped(chosen: Sequence[Line]) -> dict[Kind, list[Line]]:
+    groups: dict[Kind, list[Line]] = {kind: [] for kind in _ORDER}
+    for line in chosen:
+        groups[line.kind].append(line)
+    return groups
+
+
+def _text(groups: Mapping[Kind, Sequence[Line]], totals: Mapping[Kind, int], head: Sequence[str], reach: str) -> str:
     out = list(head)
-    for kind in _ORDER:
-        group = [line.text for line in chosen if line.kind is kind]
+    for kind, group in groups.items():
         if group:
-            out += ([""] if out else []) + [f"## {heading_of(kind)}", *group]
-    missing = {k: totals.get(k, 0) - sum(line.kind is k for line in chosen) for k in _ORDER}
+            out += ([""] if out else []) + [f"## {heading_of(kind)}", *[line.text for line in group]]
+    missing = {kind: totals.get(kind, 0) - len(group) for kind, group in groups.items()}
     gone = {kind: count for kind, count in missing.items() if count > 0}
     if gone:
         parts = ", ".join(f"{heading_of(kind).lower()} {count}" for kind, count in gone.items())
@@ -149,7 +157,7 @@ def _text(chosen: Sequence[Line], totals: Mapping[Kind, int], head: Sequence[str
         out += ([""] if out else []) + [
             f"{count} more {'note is' if count == 1 else 'notes are'} not shown ({parts}); {reach}"
         ]
-    if not chosen and not gone:
+    if not gone and not any(groups.values()):
         out += ([""] if out else []) + ["No notes yet."]
     return "\n".join(out) + "\n"
 

@@ -8,20 +8,29 @@ from __future__ import annotations
 
 import os
 import sqlite3
+import stat
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from threading import RLock
+from threading import Lock, RLock
 from typing import TypeVar
+from weakref import WeakSet
 
 T = TypeVar("T")
 
 # Raise it whenever a table, or the text kept in one (an index line), would come out differently.
-SCHEMA = 2
+SCHEMA = 3
 _MEMORY = ":memory:"
 # Another process's transaction takes milliseconds; a reader that waited this long goes on without the file.
 _BUSY_SECONDS = 5.0
 # Kept in memory until the file would be checked: at a few thousand notes all of it.
 _CACHE_KIB = 16_384
+# What SQLite answers where the file may be sound and cannot be used: held by another, not ours to write, no room.
+_NOT_DAMAGE = frozenset((
+    sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_FULL, sqlite3.SQLITE_CANTOPEN,
+    sqlite3.SQLITE_PERM, sqlite3.SQLITE_AUTH, sqlite3.SQLITE_NOMEM,
+))  # fmt: skip
+_PRIMARY = 0xFF  # the low byte of an error code says what it is, the rest which kind of it
 
 _TABLES = (
     "CREATE TABLE meta (key TEXT PRIMARY KEY, value) WITHOUT ROWID",
@@ -36,8 +45,10 @@ _TABLES = (
         pinned INTEGER NOT NULL, applies_to TEXT NOT NULL, supersedes TEXT NOT NULL, origin TEXT NOT NULL,
         session TEXT NOT NULL, odd TEXT NOT NULL, line TEXT NOT NULL, body TEXT NOT NULL
     )""",
-    "CREATE INDEX notes_by_slug ON notes (slug)",
-    "CREATE INDEX notes_by_value ON notes (trust DESC, pinned DESC, day DESC, name) WHERE kind != 'session'",
+    "CREATE INDEX notes_by_slug ON notes (slug) WHERE slug != name",
+    # All that a line of the index needs, so that two hundred of them are read in a row, without their notes.
+    """CREATE INDEX notes_by_value ON notes (trust DESC, pinned DESC, day DESC, name, kind, line, supersedes, expires)
+        WHERE kind != 'session'""",
     "CREATE INDEX notes_correcting ON notes (name) WHERE supersedes != ''",
     "CREATE INDEX notes_expiring ON notes (expires) WHERE expires != ''",
     "CREATE INDEX notes_of_sessions ON notes (day, name) WHERE kind = 'session'",
@@ -51,6 +62,11 @@ _TABLES = (
 )
 
 
+# What another version left, full-text tables first: they take those along that hold what is theirs.
+_LEFT_OVER = """SELECT type, replace(name, '"', '""') FROM sqlite_master WHERE type IN ('table', 'view')
+    AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\' ORDER BY sql NOT LIKE 'CREATE VIRTUAL%'"""
+
+
 class Sidecar:
     """A connection to the derived tables, safe to use from any thread and after a fork."""
 
@@ -59,8 +75,10 @@ class Sidecar:
         self._lock = RLock()
         self._db: sqlite3.Connection | None = None
         self._pid = 0
+        self._blank = False  # nobody has written yet: empty tables in memory stand in for the file
         self.rebuilt = ""
         """Why the file was begun again, where it was; '' otherwise."""
+        _ALL.add(self)
 
     @property
     def place(self) -> str:
@@ -70,14 +88,12 @@ class Sidecar:
     def run(self, work: Callable[[sqlite3.Connection], T], *, write: bool = False) -> T:
         """Do some work in one transaction. A damaged file is begun again, and the work done on the new one."""
         with self._lock:
-            for last in (False, True):
+            for begun_again in (0, 1):
                 try:
                     return self._in_transaction(work, write)
                 except sqlite3.Error as problem:
-                    if last:
-                        raise
-                    self._begin_again(problem)
-        raise AssertionError("unreachable")
+                    self._begin_again(problem, in_memory=bool(begun_again))
+            return self._in_transaction(work, write)
 
     def close(self) -> None:
         """Let the file go. The next use opens it again."""
@@ -88,26 +104,34 @@ class Sidecar:
             self._db = None
 
     def _in_transaction(self, work: Callable[[sqlite3.Connection], T], write: bool) -> T:
-        db = self._connection()
+        db = self._connection(write)
         with _transaction(db, write):
             return work(db)
 
-    def _connection(self) -> sqlite3.Connection:
-        if self._db is None or self._pid != os.getpid():  # a connection does not survive a fork
+    def _connection(self, write: bool) -> sqlite3.Connection:
+        if self._blank and (write or os.path.exists(self._path)):
+            self.close()
+        if self._db is not None and self._pid != os.getpid():  # a connection does not survive a fork,
+            _PARENTS.append(self._db)  # and to close it here would be to close it for the parent
+            self._db = None
+        if self._db is None:
+            self._blank = not (write or self._path == _MEMORY or os.path.exists(self._path))
             self._db = self._open()
             self._pid = os.getpid()
         return self._db
 
     def _open(self) -> sqlite3.Connection:
-        if self._path != _MEMORY:
-            _make_private(self._path)
-        db = sqlite3.connect(self._path, timeout=_BUSY_SECONDS, isolation_level=None, check_same_thread=False)
+        path = _MEMORY if self._blank else self._path
+        if path != _MEMORY:
+            _make_private(path)
+        db = sqlite3.connect(path, timeout=_BUSY_SECONDS, isolation_level=None, check_same_thread=False)
         try:
             db.execute(f"PRAGMA cache_size = -{_CACHE_KIB}")
             db.execute("PRAGMA secure_delete = ON")  # a forgotten note does not stay behind in free pages
-            if self._path != _MEMORY and db.execute("PRAGMA journal_mode").fetchone()[0] != "wal":
+            db.execute("PRAGMA temp_store = MEMORY")  # nor does any in a temporary folder others can read
+            if path != _MEMORY and db.execute("PRAGMA journal_mode").fetchone()[0] != "wal":
                 db.execute("PRAGMA journal_mode = WAL")  # readers and the writer do not wait for each other
-            db.execute("PRAGMA synchronous = OFF" if self._path == _MEMORY else "PRAGMA synchronous = NORMAL")
+            db.execute("PRAGMA synchronous = OFF" if path == _MEMORY else "PRAGMA synchronous = NORMAL")
             if db.execute("PRAGMA user_version").fetchone()[0] != SCHEMA:
                 self._create(db)
         except BaseException:
@@ -122,23 +146,49 @@ class Sidecar:
                 return
             if version:
                 self.rebuilt = "it was made by another version"
-            for (name,) in db.execute("SELECT name FROM sqlite_master WHERE type = 'table'").fetchall():
-                db.execute(f'DROP TABLE "{name}"')
+            for kind, name in db.execute(_LEFT_OVER).fetchall():
+                db.execute(f'DROP {kind} IF EXISTS "{name}"')
             for statement in _TABLES:
                 db.execute(statement)
+            # No two catalogs share a version, not even one and what is begun again in its place.
+            db.execute("INSERT INTO meta VALUES ('version', ?)", (time.time_ns(),))
             db.execute(f"PRAGMA user_version = {SCHEMA}")
 
-    def _begin_again(self, problem: sqlite3.Error) -> None:
+    def _begin_again(self, problem: sqlite3.Error, *, in_memory: bool) -> None:
         """Throw a damaged file away; where it cannot be used at all, go on in memory."""
         self.close()
         self.rebuilt = f"{self._path}: {problem}"
-        busy_or_denied = isinstance(problem, sqlite3.OperationalError)
-        if self._path == _MEMORY or busy_or_denied:
+        code = getattr(problem, "sqlite_errorcode", None)  # what Python itself raises has none
+        if in_memory or self._path == _MEMORY or (code is not None and code & _PRIMARY in _NOT_DAMAGE):
             self._path = _MEMORY
             return
         for suffix in ("", "-wal", "-shm"):
             with suppress(OSError):
                 os.unlink(self._path + suffix)
+
+
+# Every sidecar of this process; those a fork waits for; and, in a child, the connections that are the parent's.
+_ALL: WeakSet[Sidecar] = WeakSet()
+_FORKING = Lock()
+_HELD: list[Sidecar] = []
+_PARENTS: list[sqlite3.Connection] = []
+
+
+def _before_fork() -> None:
+    """Wait until no thread is at work in a sidecar: a child could never end what another thread began."""
+    _FORKING.acquire()
+    for side in tuple(_ALL):
+        side._lock.acquire()  # noqa: SLF001 - the lock of our own class
+        _HELD.append(side)
+
+
+def _after_fork() -> None:
+    while _HELD:
+        _HELD.pop()._lock.release()  # noqa: SLF001
+    _FORKING.release()
+
+
+os.register_at_fork(before=_before_fork, after_in_parent=_after_fork, after_in_child=_after_fork)
 
 
 @contextmanager
@@ -157,8 +207,12 @@ def _make_private(path: str) -> None:
     """The file, and the folders it needs, for this person only under any umask."""
     try:
         _make_folder(os.path.dirname(path))
-        with suppress(FileExistsError):
+        try:
             fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
+        except FileExistsError:
+            if not stat.S_ISREG(os.lstat(path).st_mode):  # SQLite would follow a link, and wait for a FIFO
+                raise sqlite3.DatabaseError("something that is not a plain file stands in its place") from None
+        else:
             os.fchmod(fd, 0o600)
             os.close(fd)
     except OSError as problem:
