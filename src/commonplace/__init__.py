@@ -9,8 +9,7 @@ system_prompt = memory.preamble()
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+TYPE_CHECKING = False  # as type checkers know it; importing it would cost every process 5 ms
 
 __version__ = "0.1.0"
 
@@ -33,6 +32,8 @@ _PUBLIC = {
 }
 
 if TYPE_CHECKING:
+    from typing import Any
+
     from commonplace.errors import CommonplaceError as CommonplaceError
     from commonplace.memory import Memory as Memory
     from commonplace.note.kind import Kind as Kind
@@ -54,6 +55,8 @@ __all__ = sorted(_PUBLIC)  # noqa: PLE0605
 def __getattr__(name: str) -> Any:
     if name not in _PUBLIC:
         raise AttributeError(f"module 'commonplace' has no attribute {name!r}")
+    from importlib import import_module
+
     value = getattr(import_module(f"commonplace.{_PUBLIC[name]}"), name)
     globals()[name] = value
     return value

@@ -4,12 +4,23 @@ from __future__ import annotations
 
 import sys
 
+from commonplace.errors import Unsupported
+
+# What a shell answers for a command that Ctrl-C ended.
+_INTERRUPTED = 130
+
 
 def main() -> int:
     """Run the command line and answer its exit code."""
-    from commonplace.surfaces.cli import run
+    try:
+        from commonplace.surfaces.cli import run
 
-    return run(sys.argv[1:])
+        return run(sys.argv[1:])
+    except Unsupported as problem:
+        print(f"commonplace: {problem}", file=sys.stderr)
+        return 1
+    except KeyboardInterrupt:
+        return _INTERRUPTED
 
 
 if __name__ == "__main__":

@@ -9,15 +9,19 @@ import re
 from dataclasses import replace
 from datetime import date
 
-from commonplace.guard.admission import Draft
+from commonplace.guard.admission import NEVER, Draft
 from commonplace.guard.text import one_line
-from commonplace.note.format import clamp, derived_description
+from commonplace.note.format import clamp, derived_description, derived_title
 from commonplace.note.kind import kind_of
-from commonplace.note.likeness import alike
 from commonplace.note.note import DESCRIPTION_CHARS, TITLE_CHARS, Note
 from commonplace.store.base import Call
 
-STALE = "it changed since it was read"
+STALE = "it changed since it was read; read it again, then save with expect= its stamp"
+_GONE = "it was forgotten since it was read; save it without expect= to make it anew"
+_EXISTS = "a note of this name exists; read it and correct it with expect= its stamp, or choose another name"
+_ANOTHER = "another fact has this name; correct that one with replace or expect=, or choose another name"
+# What a save without a name says where it had to give way to another note.
+BEGINS_ALIKE = "{0} begins the same: if this corrects it, forget this one and save it under that name"
 # A title made from a text: its first clause if that has this many words, and at most this much of it.
 _GIST_WORDS = 3
 _GIST_CHARS = 50
@@ -30,8 +34,7 @@ def described(draft: Draft, old: Note | None) -> Draft:
         return draft
     if old is not None and draft.body == old.body:
         return draft._replace(description=old.description)
-    first = draft.body.strip().partition("\n")[0]
-    derived = derived_description(draft.body) or clamp(one_line(first), DESCRIPTION_CHARS)
+    derived = derived_description(draft.body) or clamp(one_line(_first_words(draft.body)), DESCRIPTION_CHARS)
     return draft._replace(description=derived or (old.description if old else ""))
 
 
@@ -40,20 +43,23 @@ def objection(old: Note | None, draft: Draft, expect: str | None, *, replacing: 
     if expect is not None:
         if (old.stamp if old else "") == expect:
             return ""
-        return STALE if expect else "a note of this name exists"
-    if old is None or replacing or alike(draft.description or "", old.description):
+        return _GONE if old is None else STALE if expect else _EXISTS
+    if old is None or replacing:
         return ""
-    return "another fact has this name: correct that one with replace or expect, or choose another name"
+    from commonplace.note.likeness import alike
+
+    return "" if alike(draft.description or "", old.description) else _ANOTHER
 
 
-def merged(draft: Draft, old: Note | None, stem: str, supersedes: tuple[str, ...], call: Call, today: date) -> Note:
+def merged(draft: Draft, old: Note | None, stem: str, call: Call, today: date) -> Note:
     """The note a draft asks for. What it does not say stays as it was; a note that would say the same stays itself."""
     base = old or Note(name=stem, body=draft.body, title=_title(stem, draft), created=today)
     kind, word = base.kind, base.word
     if draft.kind:
         kind = kind_of(draft.kind)
-        if kind is not base.kind or draft.kind != kind:  # else the file keeps its own word for the same kind
-            word = draft.kind
+        ours = draft.kind.casefold() == kind
+        if kind is not base.kind or not ours:  # else the file keeps its own word for the same kind
+            word = "" if ours else draft.kind
     note = replace(
         base,
         body=draft.body,
@@ -61,11 +67,11 @@ def merged(draft: Draft, old: Note | None, stem: str, supersedes: tuple[str, ...
         title=draft.title or base.title,
         kind=kind,
         word=word,
-        tags=draft.tags or base.tags,
-        applies_to=draft.applies_to or base.applies_to,
-        supersedes=supersedes or base.supersedes,
+        tags=base.tags if draft.tags is None else draft.tags,
+        applies_to=base.applies_to if draft.applies_to is None else draft.applies_to,
+        supersedes=base.supersedes if draft.supersedes is None else draft.supersedes,
         pinned=base.pinned if draft.pinned is None else draft.pinned,
-        expires=draft.expires or base.expires,
+        expires=_expiry(draft, base),
     )
     if note == old:
         return old
@@ -84,7 +90,20 @@ def says_the_same(note: Note, draft: Draft) -> bool:
     return note.body == draft.body and note.description == draft.description
 
 
+def _expiry(draft: Draft, base: Note) -> date | None:
+    if draft.expires == NEVER:
+        return None
+    return draft.expires if isinstance(draft.expires, date) else base.expires
+
+
+def _first_words(body: str) -> str:
+    """What a text without prose begins with: its heading or first line of code; else whatever it is."""
+    lines = (line.strip().lstrip("#") for line in body.split("\n") if not line.lstrip().startswith(("```", "~~~")))
+    return next((line for line in lines if any(map(str.isalnum, line))), body.strip().partition("\n")[0])
+
+
 def _title(stem: str, draft: Draft) -> str:
-    if draft.name is None:
-        return gist(draft.description or "")
-    return clamp(draft.name, TITLE_CHARS) if draft.name != stem else ""
+    if draft.name is not None and draft.name != stem:
+        return clamp(draft.name, TITLE_CHARS)
+    heading = clamp(one_line(derived_title(draft.body, "")), TITLE_CHARS)
+    return heading or ("" if draft.name else gist(draft.description or ""))

@@ -13,6 +13,7 @@
     │   ├── DiskFull             no room left
     │   ├── DiskFailed           the disk refused for any other reason
     │   └── NewerFormat          a later Commonplace wrote this notebook
+    ├── BadPath                  no notebook can be at the path that was given
     └── Unsupported              this system is not one we have proved it on
 
 A message says what happened, where, and what to do next. What a caller can plan for (a conflict, a refusal)
@@ -82,5 +83,12 @@ class NewerFormat(StoreError):
     """A later version of Commonplace wrote this notebook; it may be read, not written."""
 
 
+class BadPath(CommonplaceError, ValueError):
+    """No notebook can be at the path that was given."""
+
+
 class Unsupported(CommonplaceError):
     """This system is not one Commonplace has been proved on."""
+
+    def __init__(self) -> None:
+        super().__init__("Commonplace runs on Linux and macOS; on Windows, use it inside WSL")

@@ -9,14 +9,17 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import replace
 from datetime import date
+from typing import Literal
 
 from commonplace import drafting
 from commonplace.errors import BadFormat, BadName, Busy, Changed, NotFound
-from commonplace.guard.admission import Draft, Refusal, admit
+from commonplace.guard.admission import NAME_CHARS, Draft, Refusal, admit, items_of
 from commonplace.guard.text import one_line
 from commonplace.index.catalog import Catalog
-from commonplace.index.listing import INDEX_REACH, WHOLE_INDEX, Budget, Listing
+from commonplace.index.listing import INDEX_HEAD, INDEX_REACH, WHOLE_INDEX, Budget, Listing
 from commonplace.note.format import clamp, stamp_of
 from commonplace.note.note import Note
 from commonplace.note.slug import slugify, usable_stem
@@ -24,7 +27,7 @@ from commonplace.outcomes import Conflict, Forgotten, Hit, Recall, Refused, Room
 from commonplace.prompt.preamble import FULL, LAST_SESSIONS, Profile, preamble
 from commonplace.recall.asked import Asked, age
 from commonplace.recall.substring import Ranked, rank
-from commonplace.store.base import Call, Found, Store, Written
+from commonplace.store.base import EXTERNAL, PERSON, Call, Found, Store, Written, trust_of
 from commonplace.store.paths import place_of
 
 # How often a save that lost a race looks again before it gives up: far more than eight busy writers need.
@@ -32,6 +35,7 @@ _ATTEMPTS = 100
 # Names made from like texts are told apart by a number up to here, then by a piece of the text's hash.
 _NUMBERED = 9
 _EXCERPT_CHARS = 300
+_NO_NAME = Refused(rule="name", why="no letter or digit in it makes a name; say it in words, or give it a name")
 _NO_DESCRIPTION = Refused(rule="description", why="no line of it says what it is about; give a description")
 
 
@@ -58,40 +62,43 @@ class Memory:
         name: str | None = None,
         description: str | None = None,
         kind: str | None = None,
-        tags: Sequence[str] = (),
+        tags: Sequence[str] | None = None,
         title: str | None = None,
         pinned: bool | None = None,
-        expires: date | None = None,
-        applies_to: Sequence[str] = (),
-        supersedes: Sequence[str] = (),
+        expires: date | Literal["never"] | None = None,
+        applies_to: Sequence[str] | None = None,
+        supersedes: Sequence[str] | None = None,
         expect: str | None = None,
         replace: bool = False,
         call: Call | None = None,
     ) -> Saved | Conflict | Refused:
         """Save a fact, or correct the one that has this name.
 
-        What is not given is derived for a new note (kind `project`) and kept for an old one. A name that another
-        fact has answers `Conflict`, unless `expect` is the stamp of the note the caller has read, or `replace` is
-        set. `expect=''` saves only if there is no such note.
+        What is not given is derived for a new note (kind `project`) and kept for an old one; an empty list, and
+        `expires="never"`, take away what there was. A name that another fact has answers `Conflict`, unless `expect`
+        is the stamp of the note the caller has read, or `replace` is set. `expect=''` saves only if there is no such
+        note.
         """
         call = call or Call()
         draft = admit(
             Draft(
-                body, name, title, description, kind, tuple(tags), tuple(applies_to), tuple(supersedes), pinned, expires,
-                call.origin,
+                body, name, title, description, kind, items_of(tags), items_of(applies_to), items_of(supersedes), pinned,
+                expires, _voice(call),
             )
         )  # fmt: skip
         if isinstance(draft, Refusal):
             return Refused(rule=draft.rule, why=draft.why)
+        if draft.name is None and expect is not None:
+            return Refused(rule="expect-needs-name", why="expect= says which version of a note; give its name too")
         self._catalog.catch_up()
-        if draft.name is None:
-            if expect is not None:
-                return Refused(rule="expect-needs-name", why="expect= says which version of a note; give its name too")
-            return self._save_unnamed(draft, call)
         try:
-            stem = self._stem(draft.name)
+            stem = "" if draft.name is None else self._stem(draft.name)
+            if draft.supersedes:
+                draft = draft._replace(supersedes=tuple(dict.fromkeys(map(self._stem, draft.supersedes))))
         except BadName as problem:
             return Refused(rule="name", why=str(problem))
+        if not stem:
+            return self._save_unnamed(draft, call)
         return self._save_named(stem, draft, call, expect, replacing=replace)
 
     def recall(
@@ -132,9 +139,11 @@ class Memory:
             NotFound: there is none.
 
         """
+        self._catalog.catch_up()
         for _ in range(_ATTEMPTS):
             found = self._found(name)
             stamp = found.note.stamp if expect is None else expect
+            self._catalog.begin()
             try:
                 written = self._store.delete(
                     found.note.name, call=call or Call(), expect=stamp, then=self._catalog.follow
@@ -145,7 +154,9 @@ class Memory:
                         name=found.note.name, why=drafting.STALE, ours="", theirs=self._now_there(found.note.name)
                     )
                 continue
-            return Forgotten(note=written.note, kept=written.kept, room=self._room(), warnings=written.warnings)
+            return Forgotten(
+                note=written.note, kept=written.kept, room=self._room(changed=True), warnings=written.warnings
+            )
         raise Busy(f"{name!r} kept changing while it was to be forgotten; nothing was changed. Try again")
 
     def notes(self, *, kinds: Sequence[str] = (), tags: Sequence[str] = (), since: date | None = None) -> Scan:
@@ -159,7 +170,7 @@ class Memory:
         """Which notebook this is, and how it stands."""
         self._catalog.refresh(full=True)
         return Status(
-            where=self.where, counts=self._catalog.counts(), room=self._room(), cache=self._catalog.place,
+            where=self.where, counts=self._catalog.counts(), room=self._room(changed=False), cache=self._catalog.place,
             problems=self._catalog.problems(),
         )  # fmt: skip
 
@@ -186,16 +197,21 @@ class Memory:
             return _NO_DESCRIPTION
         try:
             base = slugify(drafting.gist(draft.description))
-        except BadName as problem:
-            return Refused(rule="name", why=str(problem))
+        except BadName:
+            return _NO_NAME
         numbered = (f"{base}-{number}" for number in range(2, _NUMBERED + 1))
         for stem in (base, *numbered, f"{base}-{stamp_of(draft.body.encode())[:8]}"):
             known = self._catalog.named(stem)
             outcome = self._save_named(known[0] if known else stem, draft, call, "", replacing=False)
+            if isinstance(outcome, Saved) and stem != base:
+                return replace(outcome, warnings=(*outcome.warnings, drafting.BEGINS_ALIKE.format(base)))
             if not isinstance(outcome, Conflict):
                 return outcome
-            if outcome.theirs is not None and drafting.says_the_same(outcome.theirs, draft):
-                return self._saved(Written("unchanged", outcome.theirs))
+            theirs = outcome.theirs
+            if theirs is not None and drafting.says_the_same(theirs, draft):  # a tag or a kind it lacks may be new
+                outcome = self._save_named(theirs.name, draft, call, theirs.stamp, replacing=False)
+                if not isinstance(outcome, Conflict):
+                    return outcome
         return Refused(rule="name", why=f"too many notes are called like {base!r}; give this one a name of its own")
 
     def _save_named(
@@ -205,16 +221,18 @@ class Memory:
             try:
                 old = self._get(stem)
             except BadFormat as problem:
-                return Refused(rule="unreadable", why=f"{problem}; nothing was changed. Or choose another name")
+                return Refused(
+                    rule="unreadable", why=f"what has this name cannot be read: {problem}. Or choose another name"
+                )
             ready = drafting.described(draft, old)
             if not ready.description:
                 return _NO_DESCRIPTION
             if why := drafting.objection(old, ready, expect, replacing=replacing):
                 return Conflict(name=stem, why=why, ours=ready.body, theirs=old)
-            corrects = tuple(self._stem(name) for name in ready.supersedes)
-            note = drafting.merged(ready, old, stem, corrects, call, self._today())
+            note = drafting.merged(ready, old, stem, call, self._today())
             if note is old:
                 return self._saved(Written("unchanged", note))
+            self._catalog.begin()
             try:
                 written = self._store.put(note, call=call, expect=old.stamp if old else "", then=self._catalog.follow)
             except Changed:
@@ -235,13 +253,16 @@ class Memory:
             outcome=written.outcome,
             note=note,
             file=file,
-            room=self._room(),
+            room=self._room(changed=written.outcome != "unchanged"),
             kept=written.kept,
             warnings=written.warnings,
         )
 
-    def _room(self) -> Room:
-        index = self._catalog.published or self.listing()
+    def _room(self, *, changed: bool) -> Room:
+        """How full `MEMORY.md` is: as our change has just left it, or as it would be written now."""
+        index = self._catalog.published if changed else None
+        if index is None:
+            index = self._catalog.listing(self._today(), WHOLE_INDEX, head=INDEX_HEAD, reach=INDEX_REACH)
         return Room(
             lines=index.lines, lines_most=index.budget.lines, bytes=index.bytes, bytes_most=index.budget.bytes,
             left_out=index.left_out,
@@ -251,16 +272,18 @@ class Memory:
 
     def _found(self, name: str) -> Found:
         """The note a person or model means by a name: exactly that stem, else the one its slug answers to."""
-        if usable_stem(name):
-            try:
-                return self._store.get(name)
-            except NotFound:
-                pass
-        self._catalog.catch_up()
         try:
-            return self._store.get(self._stem(one_line(name)))
+            if usable_stem(name):
+                with suppress(NotFound):
+                    return self._store.get(name)
+            self._catalog.catch_up()
+            return self._store.get(self._stem(one_line(name[: NAME_CHARS + 1])))
         except BadName:
-            raise NotFound(f"no note named {name[:80]!r} in {self.where}") from None
+            raise NotFound(
+                f"no note named {name[:80]!r} in {self.where}; `commonplace list` shows the names there are"
+            ) from None
+        except BadFormat as problem:
+            raise BadFormat(f"{name!r} in {self.where} cannot be read: {problem}") from None
 
     def _get(self, stem: str) -> Note | None:
         try:
@@ -299,3 +322,10 @@ class Memory:
 
     def _today(self) -> date:
         return date.fromtimestamp(self._now())
+
+
+def _voice(call: Call) -> str:
+    """Whose word a save is: the agent of a session that has read text from outside may be speaking for that text."""
+    if call.origin == PERSON or (trust_of(call.origin) and not call.tainted):
+        return call.origin
+    return call.origin if call.origin.startswith(EXTERNAL) else EXTERNAL + call.origin

@@ -1,16 +1,20 @@
-"""What a Memory answers: outcomes as values, each telling what happened and what to do next. It does nothing itself."""
+"""What a Memory answers: outcomes as values, each telling what happened and what to do next. It does nothing itself.
+
+Those a host might count or loop over by mistake are dataclasses, which refuse. The rest are plain tuples: a dataclass
+costs every process half a millisecond.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from commonplace.note.kind import Kind
 from commonplace.note.note import Note
 from commonplace.store.base import Problem
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Room:
+class Room(NamedTuple):
     """How much of the index is taken: what a save reports, so that nobody learns of a full index by losing a line."""
 
     lines: int
@@ -42,8 +46,7 @@ class Saved:
         return self.note.name
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Conflict:
+class Conflict(NamedTuple):
     """Nothing was saved: another fact has this name, or the note changed since it was read. Both texts are here."""
 
     name: str
@@ -53,16 +56,14 @@ class Conflict:
     """What stands there now; None where it was forgotten in the meantime."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Refused:
+class Refused(NamedTuple):
     """Nothing was saved, by a rule. `why` says which text broke it, and what would do instead."""
 
     rule: str
     why: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Forgotten:
+class Forgotten(NamedTuple):
     """The note is gone from the notebook; its last version is in the history."""
 
     note: Note
@@ -108,8 +109,7 @@ class Recall:
     more: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Status:
+class Status(NamedTuple):
     """Which notebook this is, and how it stands."""
 
     where: str

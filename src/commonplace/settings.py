@@ -7,7 +7,7 @@ import sys
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from commonplace.errors import Unsupported
+from commonplace.errors import BadPath, Unsupported
 
 _APP = "commonplace"
 _MAC = sys.platform == "darwin"
@@ -23,8 +23,10 @@ class Settings(NamedTuple):
 
     notebook: str
     """The directory the notes lie in."""
+    given: bool
+    """The caller named it."""
     why: str
-    """What chose it, in words."""
+    """What chose it, in words: `as given`, `from MEMORY_DIR`, `from COMMONPLACE_HOME`, `the default`."""
     cache: str
     """Where derived files go."""
     off: bool
@@ -33,45 +35,75 @@ class Settings(NamedTuple):
     """An agent's own shell is around us: whoever types is not a person."""
 
 
+def switched_off(env: Mapping[str, str] | None = None) -> bool:
+    """Whether COMMONPLACE=off makes every surface a silent no-op."""
+    env = os.environ if env is None else env
+    return env.get("COMMONPLACE", "").strip().casefold() in _OFF
+
+
 def read_settings(path: str | os.PathLike[str] | None = None, env: Mapping[str, str] | None = None) -> Settings:
     """Decide where everything is: the path given, else MEMORY_DIR, else COMMONPLACE_HOME, else the state home.
 
     Raises:
+        BadPath: no notebook can be there.
         Unsupported: this system is not one we have proved it on.
 
     """
     env = os.environ if env is None else env
     if os.name == "nt":
-        raise Unsupported("Commonplace runs on Linux and macOS; on Windows, use it inside WSL")
-    off = env.get("COMMONPLACE", "").strip().casefold() in _OFF
+        raise Unsupported
     notebook, why = _notebook(path, env)
     agents = any(env.get(name) for name in _AGENT_SHELLS)
-    return Settings(os.path.abspath(os.path.expanduser(notebook)), why, _cache(env), off, agents)
+    return Settings(_absolute(notebook, env), path is not None, why, _cache(env), switched_off(env), agents)
 
 
 def _notebook(path: str | os.PathLike[str] | None, env: Mapping[str, str]) -> tuple[str, str]:
     if path is not None:
-        return os.fspath(path), "given"
+        return os.fsdecode(path), "as given"
     if env.get("MEMORY_DIR"):
-        return env["MEMORY_DIR"], "MEMORY_DIR"
+        return env["MEMORY_DIR"], "from MEMORY_DIR"
     if env.get("COMMONPLACE_HOME"):
-        return os.path.join(env["COMMONPLACE_HOME"], "user"), "COMMONPLACE_HOME"
+        return os.path.join(env["COMMONPLACE_HOME"], "user"), "from COMMONPLACE_HOME"
     return os.path.join(_place(env, "state"), "user"), "the default"
 
 
 def _cache(env: Mapping[str, str]) -> str:
     # A home moved as a whole takes its derived files along, so that a throwaway home leaves nothing behind.
     if env.get("COMMONPLACE_HOME"):
-        return os.path.join(os.path.abspath(os.path.expanduser(env["COMMONPLACE_HOME"])), "cache")
+        return os.path.join(_absolute(env["COMMONPLACE_HOME"], env), "cache")
     return _place(env, "cache")
+
+
+def _absolute(path: str, env: Mapping[str, str]) -> str:
+    if not path or "\0" in path or not _encodable(path):
+        raise BadPath(f"{path!r} names no directory; name one, or leave it out for the default")
+    if path == "~" or path.startswith("~/"):
+        path = _home(env) + path[1:]
+    elif path.startswith("~") and (path := os.path.expanduser(path)).startswith("~"):
+        raise BadPath(f"no user of this system is meant by {path!r}; for a folder of that name write {'./' + path!r}")
+    try:
+        return os.path.abspath(path)
+    except FileNotFoundError:
+        raise BadPath(f"{path!r} is seen from a directory that is gone; change to another, or give it whole") from None
+
+
+def _encodable(path: str) -> bool:
+    try:
+        os.fsencode(path)
+    except UnicodeEncodeError:  # half a character, or one this system's file names cannot have
+        return False
+    return True
+
+
+def _home(env: Mapping[str, str]) -> str:
+    return env.get("HOME") or os.path.expanduser("~")
 
 
 def _place(env: Mapping[str, str], what: str) -> str:
     if not _MAC:  # three lines of the XDG rules; platformdirs costs every process 15 ms
         default = {"state": ".local/state", "cache": ".cache"}[what]
         base = env.get(f"XDG_{what.upper()}_HOME", "")
-        home = env.get("HOME") or os.path.expanduser("~")
-        return os.path.join(base if os.path.isabs(base) else os.path.join(home, default), _APP)
+        return os.path.join(base if os.path.isabs(base) else os.path.join(_home(env), default), _APP)
     import platformdirs
 
     return {"state": platformdirs.user_state_dir, "cache": platformdirs.user_cache_dir}[what](_APP, appauthor=False)

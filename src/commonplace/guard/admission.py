@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from datetime import date, datetime
 from typing import TYPE_CHECKING, NamedTuple
 
 from commonplace.guard.text import cleaned, one_line
@@ -14,13 +15,17 @@ from commonplace.note.kind import KINDS, Kind, kind_of
 from commonplace.note.note import BODY_BYTES, DESCRIPTION_CHARS, TAG_CHARS, TAGS, TITLE_CHARS, unix
 
 if TYPE_CHECKING:
-    from datetime import date
+    from collections.abc import Sequence
 
 # Longest name anybody may give; its slug is far shorter.
 NAME_CHARS = 1000
 # Longest glob, command pattern or name in a list field.
 _ITEM_CHARS = 300
+# No word for a kind comes near this.
+_KIND_CHARS = 40
 _EXTERNAL = "external:"
+# The word that takes a note's expiry away.
+NEVER = "never"
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
@@ -32,11 +37,11 @@ class Draft(NamedTuple):
     title: str | None = None
     description: str | None = None
     kind: str | None = None
-    tags: tuple[str, ...] = ()
-    applies_to: tuple[str, ...] = ()
-    supersedes: tuple[str, ...] = ()
+    tags: tuple[str, ...] | None = None
+    applies_to: tuple[str, ...] | None = None
+    supersedes: tuple[str, ...] | None = None
     pinned: bool | None = None
-    expires: date | None = None
+    expires: date | str | None = None  # NEVER takes it away
     origin: str = "agent"
     warnings: tuple[str, ...] = ()
 
@@ -67,6 +72,11 @@ def admit(draft: Draft) -> Draft | Refusal:
     return draft
 
 
+def items_of(given: Sequence[str] | None) -> tuple[str, ...] | None:
+    """A list as a draft holds it. One word given bare is a list of one, not of its letters."""
+    return given if given is None else (given,) if isinstance(given, str) else tuple(given)
+
+
 def _clean(draft: Draft) -> Draft:
     body = cleaned(draft.body)
     unseen = body != unix(draft.body)
@@ -80,11 +90,12 @@ def _clean(draft: Draft) -> Draft:
         tags=_clean_items(draft.tags),
         applies_to=_clean_items(draft.applies_to),
         supersedes=_clean_items(draft.supersedes),
+        expires=draft.expires.date() if isinstance(draft.expires, datetime) else draft.expires,
     )
 
 
-def _clean_items(items: tuple[str, ...]) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(text for text in map(one_line, items) if text))
+def _clean_items(items: tuple[str, ...] | None) -> tuple[str, ...] | None:
+    return None if items is None else tuple(dict.fromkeys(text for text in map(one_line, items) if text))
 
 
 def _body_long(draft: Draft) -> str:
@@ -95,8 +106,8 @@ def _body_long(draft: Draft) -> str:
 
 
 def _not_text(draft: Draft) -> str:
-    fields = (draft.body, draft.name, draft.title, draft.description, *draft.tags, *draft.applies_to, *draft.supersedes)
-    for text in filter(None, fields):
+    lists = [item for items in (draft.tags, draft.applies_to, draft.supersedes) for item in items or ()]
+    for text in filter(None, (draft.body, draft.name, draft.title, draft.description, draft.kind, *lists)):
         found = _SURROGATE.search(text)
         if found:
             return (
@@ -139,6 +150,8 @@ def _items_long(draft: Draft) -> str:
         ("tags", draft.tags, TAG_CHARS), ("applies_to", draft.applies_to, _ITEM_CHARS),
         ("supersedes", draft.supersedes, NAME_CHARS),
     ):  # fmt: skip
+        if items is None:
+            continue
         if len(items) > TAGS:
             return f"{what} has {len(items):,} entries, over {TAGS}; keep those that tell this note from others"
         if any(len(item) > longest for item in items):
@@ -146,18 +159,30 @@ def _items_long(draft: Draft) -> str:
     return ""
 
 
+def _kind_long(draft: Draft) -> str:
+    return _no_kind(draft.kind) if draft.kind is not None and len(draft.kind) > _KIND_CHARS else ""
+
+
 def _kind_unknown(draft: Draft) -> str:
-    if draft.kind is None or kind_of(draft.kind) is not Kind.OTHER:
+    return "" if draft.kind is None or kind_of(draft.kind) is not Kind.OTHER else _no_kind(draft.kind)
+
+
+def _no_kind(word: str) -> str:
+    return f"{word[:_KIND_CHARS]!r} is no kind; choose {', '.join(KINDS)}"
+
+
+def _expires_odd(draft: Draft) -> str:
+    if draft.expires is None or draft.expires == NEVER or isinstance(draft.expires, date):
         return ""
-    return f"{draft.kind[:40]!r} is no kind; choose {', '.join(KINDS)}"
+    return f"{str(draft.expires)[:40]!r} is no day; give a date, or {NEVER!r} to take an expiry away"
 
 
 def _unreviewed(draft: Draft) -> str:
     if not draft.origin.startswith(_EXTERNAL):
         return ""
     return (
-        f"text from outside ({draft.origin[:60]}) is not kept on an agent's word; "
-        "have a person save what they confirm of it"
+        f"text from outside, or from a session that has read some ({draft.origin[:60]}), is not kept on an agent's "
+        "word; have a person save what they confirm of it"
     )
 
 
@@ -167,6 +192,7 @@ _SIZES = (
     Rule("description-too-long", _description_long),
     Rule("title-too-long", _title_long),
     Rule("list-too-long", _items_long),
+    Rule("kind", _kind_long),
     Rule("not-text", _not_text),
 )
 RULES = (
@@ -174,4 +200,5 @@ RULES = (
     Rule("empty", _body_empty),
     Rule("empty-name", _name_empty),
     Rule("kind", _kind_unknown),
+    Rule("expires", _expires_odd),
 )

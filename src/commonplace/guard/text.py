@@ -15,24 +15,32 @@ _TERMINAL = re.compile(
     r"|\x1b[ -/]{0,8}[0-~]"
 )
 
-# Every character that is control, format, private, surrogate or invisible. Kept as a table rather than asked of
-# `unicodedata`, which costs each process its import; a test compares the two.
+# Every character that is control, format, private, surrogate, no character at all, or invisible. Kept as a table
+# rather than asked of `unicodedata`, which costs each process its import; a test compares the two.
 _UNSEEN = (
     "\x00-\x08\x0b-\x1f\x7f-\x9f\xad\u034f\u0600-\u0605\u061c\u06dd\u070f\u0890\u0891\u08e2\u115f\u1160\u17b4\u17b5"
     "\u180b-\u180f\u200b-\u200f\u2028-\u202e\u2060-\u206f\u2800\u3164\ud800-\udfff\ue000-\uf8ff\ufdd0-\ufdef"
-    "\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffb\ufffe\uffff\U000110bd\U000110cd\U00013430-\U0001345f"
-    "\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff\U000effff-\U0010ffff"
+    "\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffb\ufffe\uffff\U000110bd\U000110cd\U00013430-\U00013442\U00016fe4"
+    "\U0001bca0-\U0001bca3\U0001d159\U0001d173-\U0001d17a\U0001fffe\U0001ffff\U0002fffe\U0002ffff\U0003fffe-\U0010ffff"
 )
 _SUSPECT = re.compile(f"[{_UNSEEN}]")
 _BREAKS = re.compile("\r\n?|[\x0b\x0c\x85\u2028\u2029]")
-_JOINERS = "\u200c\u200d"
-# Between these a joiner is spelling (Indic scripts, Persian) or one picture (emoji), not a hiding place.
-_JOINABLE = re.compile("[\u0590-\u08ff\u0900-\u0dff\u0e00-\u109f\u1780-\u18af\u2190-\u2bff\U0001f000-\U0001faff\ufe0f]")
-_PICTURE = re.compile("[#*0-9\xa9\xae\u203c-\u3299\U0001f000-\U0001faff]")
+# Joiners and the picture selector are kept where they are spelling (Indic scripts, Persian) or make one picture.
+_MAY_JOIN = "\u200c\u200d\ufe0f"
+_JOINED = "\u0590-\u08ff\u0900-\u0dff\u0e00-\u109f\u1780-\u18af\u2190-\u2bff\U0001f000-\U0001faff\ufe0f"
+_PICTURES = "\xa9\xae\u203c\u2049\u2122\u2139\u2190-\u2bff\u3030\u303d\u3297\u3299\U0001f000-\U0001faff"
+_STRAY_JOINER = re.compile(f"(?<![{_JOINED}])[\u200c\u200d]|[\u200c\u200d](?![{_JOINED}])")
+_STRAY_SELECTOR = re.compile(f"(?<![#*0-9{_PICTURES}])\ufe0f|(?<=[#*0-9])\ufe0f(?!\u20e3)")
 
 # Tokens by which chat templates mark turns, in square brackets. (Those in angle brackets are escaped anyway.)
-_BRACKET_TOKEN = re.compile(r"\[(\|?/?[A-Z][A-Za-z_ ]{1,30}\|?|/?g?MASK)\]")
-_CODE_FENCE = re.compile(r"`{3,}|~{3,}")
+_BRACKETED = re.compile(r"\[([^\[\]]{1,40})\]")
+_TOKEN = re.compile(r"[/|].*|[A-Z][A-Za-z0-9_ ]{1,30}|[a-z]?MASK|(?i:inst|sys|bos|eos|pad|cls|sep|unk|mask)")
+# What the markers of structure look like in other widths, and turn into where a text is normalised.
+_LOOKALIKES = str.maketrans(
+    "\uff1c\ufe64\uff1e\ufe65\uff06\ufe60\uff3b\ufe47\uff3d\ufe48\uff5c\uff40\u1fef", "<<>>&&[[]]|``"
+)
+_LINK = re.compile("\\](?=[(\uff08\ufe35\ufe59\u207d\u208d])")
+_CODE_FENCE = re.compile(r"`{3,}|[~\uff5e]{3,}")
 
 
 def cleaned(text: str) -> str:
@@ -42,8 +50,8 @@ def cleaned(text: str) -> str:
     text = _BREAKS.sub("\n", text)
     if not _SUSPECT.search(text):
         return text
-    text = _TERMINAL.sub("", text)
-    return _SUSPECT.sub(_keep_joiner, text)
+    text = _SUSPECT.sub(_kept, _TERMINAL.sub("", text))
+    return _STRAY_JOINER.sub("", _STRAY_SELECTOR.sub("", text))
 
 
 def one_line(text: str) -> str:
@@ -52,24 +60,21 @@ def one_line(text: str) -> str:
 
 
 def inert(text: str) -> str:
-    """One line that can stand in a prompt: no tag, fence, chat-template token or role can come of it."""
-    line = one_line(text)
+    """One line that can stand in a prompt: no tag, link, fence, chat-template token or role can come of it."""
+    line = one_line(text).translate(_LOOKALIKES)
     line = line.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
     line = _CODE_FENCE.sub("'", line)
-    return _BRACKET_TOKEN.sub(r"(\1)", line)
+    return _LINK.sub("] ", _BRACKETED.sub(_no_token, line))
 
 
-def printable(text: str) -> str:
-    """Text for a terminal: cleaned, whatever it came from."""
-    return cleaned(text)
+def _kept(found: re.Match[str]) -> str:
+    return found[0] if found[0] in _MAY_JOIN else ""
 
 
-def _keep_joiner(found: re.Match[str]) -> str:
-    char, text, at = found[0], found.string, found.start()
-    before = text[at - 1 : at] if at else ""
-    after = text[at + 1 : at + 2]
-    if char in _JOINERS and _JOINABLE.match(before or " ") and _JOINABLE.match(after or " "):
-        return char
-    if char == "\ufe0f" and before and _PICTURE.match(before):
-        return char
-    return ""
+def _no_token(found: re.Match[str]) -> str:
+    word = found[1].strip()
+    if not word.isascii():
+        from unicodedata import normalize
+
+        word = normalize("NFKC", word)
+    return f"({found[1]})" if _TOKEN.fullmatch(word) else found[0]

@@ -20,7 +20,7 @@ from commonplace.index.listing import INDEX_HEAD, INDEX_REACH, WHOLE_INDEX, Budg
 from commonplace.index.sidecar import Sidecar
 from commonplace.note.kind import Kind
 from commonplace.note.note import Note
-from commonplace.store.base import Change, Found, Problem, Pulse, Seen, Store
+from commonplace.store.base import UNSETTLED, Change, Found, Problem, Pulse, Seen, Store
 from commonplace.store.paths import place_of
 
 # Up to here every call looks at every file (2.5 ms per 1,000); above, the folders' own times decide.
@@ -104,8 +104,11 @@ class Catalog:
 
     # --- keeping up ------------------------------------------------------------------------------------------
 
-    def refresh(self, *, full: bool = False) -> None:
-        """See every change that was made before this call, by whatever tool."""
+    def refresh(self, *, full: bool = False, begin: bool = False) -> None:
+        """See every change that was made before this call, by whatever tool.
+
+        `begin` fills tables nobody has filled yet even where there are no notes; else nothing is made for those.
+        """
         state = self._side.run(_read_state)
         looked = time.time_ns()
         pulse = self._store.pulse()
@@ -119,7 +122,8 @@ class Catalog:
         gone = set(state.files).difference(seen.name for seen in inventory.seen)
         known = state.files if inventory.log == state.log else {}  # by another log, others may have written all
         again = [self._read(s) for s in inventory.seen if known.get(s.name) != (s.folder, *s.signature)]
-        if not gone and not again and pulse == state.pulse and len(state.files) <= self._scan_limit:
+        same = not gone and not again and pulse == state.pulse and len(state.files) <= self._scan_limit
+        if same and (state.scanned or not begin):
             return
         young = looked if pulse != state.pulse else state.young if _within(looked - state.young, _SETTLING_NS) else 0
         looked_at = _Looked(gone, again, pulse, young, inventory.log)
@@ -133,10 +137,21 @@ class Catalog:
         if self._side.run(_pulse) != self._store.pulse():
             self.refresh(full=True)
 
+    def begin(self) -> None:
+        """Fill tables that nobody has filled yet, before a first change: `follow` adds to what is known."""
+        if not self._side.run(lambda db: _get(db, "scanned", 0.0)):
+            self.refresh(full=True, begin=True)
+
     def follow(self, change: Change) -> tuple[str, ...]:
         """Take a change of our own into the tables and the index. Runs under the writers' lock."""
         try:
-            problem, self._front = self._side.run(lambda db: self._follow(db, change), write=True)
+            followed = self._side.run(lambda db: self._follow(db, change), write=True)
+            if followed is None:
+                return ()
+            self.published, self._front = followed
+            # Outside the transaction: a writer that is stopped here holds no reader up.
+            problem = change.publish(self.published.text)
+            self._side.run(lambda db: self._note_ours(db, change), write=True)
         except (sqlite3.Error, StoreError) as trouble:
             return (f"the catalog could not follow ({trouble}); the note is safe, and the next call catches up",)
         return (problem,) if problem else ()
@@ -184,8 +199,10 @@ class Catalog:
             found.append(Problem("catalog", f"was begun again: {self._side.rebuilt}", unread=False))
         return tuple(sorted({*self._lying_about, *found}))
 
-    def _follow(self, db: sqlite3.Connection, change: Change) -> tuple[str, tuple[int, Front]]:
-        """Write one change, put the index beside the notes, and remember the state both left behind."""
+    def _follow(self, db: sqlite3.Connection, change: Change) -> tuple[Listing, tuple[int, Front]] | None:
+        """Write one change; answer the index with it, and the front that index was made from."""
+        if not _get(db, "scanned", 0.0):  # tables just begun again know no other note: the next call fills them
+            return None
         version = int(_get(db, "version", 0)) + 1
         if change.found is None:
             rows.drop(db, change.name)
@@ -195,11 +212,13 @@ class Catalog:
         _set(db, "version", version)
         best = self._front_after(db, change, version)
         totals = front.listed(db, best.today)
-        self.published = fit((*best.best, *best.corrections), totals, WHOLE_INDEX, head=INDEX_HEAD, reach=INDEX_REACH)
-        problem = change.publish(self.published.text)
+        index = fit((*best.best, *best.corrections), totals, WHOLE_INDEX, head=INDEX_HEAD, reach=INDEX_REACH)
+        return index, (version, best)
+
+    def _note_ours(self, db: sqlite3.Connection, change: Change) -> None:
+        """Remember the state a change of ours and its index left behind."""
         if _pulse(db) == change.before:  # else something else happened too, which a refresh must find
             _set_pulse(db, self._store.pulse(), time.time_ns())
-        return problem, (version, best)
 
     def _front_after(self, db: sqlite3.Connection, change: Change, version: int) -> Front:
         """The front with a change worked in: this process's own if nothing else happened since, else read anew."""
@@ -226,7 +245,10 @@ class Catalog:
         try:
             found = self._store.get(seen.name)
         except BadFormat as problem:
-            return _Read(_settled(seen, at), None, str(problem))
+            if problem.__cause__ is None:
+                return _Read(_settled(seen, at), None, str(problem))
+            # What hinders reading may go without the file's changing: it is tried again every time.
+            return _Read(seen._replace(signature=UNSETTLED), None, str(problem))
         except NotFound:  # gone between the scan and now
             return _Read(seen, None, "")
         return _Read(_settled(found.seen, at), found, "")

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from commonplace.guard.text import inert, one_line
+from commonplace.guard.text import cleaned, inert, one_line
 from commonplace.note.format import clamp
 from commonplace.note.kind import FOLDERS, KINDS, Kind, heading_of
 from commonplace.note.note import DESCRIPTION_CHARS, TITLE_CHARS, Note
@@ -25,7 +25,7 @@ INDEX_REACH = "`commonplace list` shows them"
 # The order headings stand in.
 _ORDER = tuple(kind for kind in (*KINDS, Kind.OTHER) if kind is not Kind.SESSION)
 # ASCII a link target may hold bare, beside letters and digits.
-_BARE = "-_.~"
+_BARE = "-_."
 
 
 class Budget(NamedTuple):
@@ -64,9 +64,10 @@ class Listing(NamedTuple):
 
 def line_of(note: Note) -> str:
     """A note's line: its title as a link to its file, and its description, with nothing that could pose as more."""
-    title = inert(clamp(one_line(note.title), TITLE_CHARS)).replace("[", "(").replace("]", ")") or note.name
+    target = _target(note)
+    title = inert(clamp(one_line(note.title), TITLE_CHARS)).replace("[", "(").replace("]", ")") or target
     description = inert(clamp(one_line(note.description), DESCRIPTION_CHARS))
-    return f"- [{title}]({_target(note)})" + (f" - {description}" if description else "")
+    return f"- [{title}]({target})" + (f" - {description}" if description else "")
 
 
 def fit(
@@ -83,7 +84,8 @@ def fit(
     `reach` tells how to find what is left out.
     """
     total = sum(totals.values())
-    chosen = _within_lines(_corrections_first(lines), total, budget.lines - len(head))
+    room = budget.lines - (len(head) or -1)  # at the very top no blank line stands before the first heading
+    chosen = _within_lines(_corrections_first(lines), total, room)
     while True:
         groups = _grouped(chosen)
         text = _text(groups, totals, head, reach)
@@ -93,6 +95,8 @@ def fit(
             break
         while over > 0 and chosen:
             over -= len(chosen.pop().text.encode()) + 1
+    if over > 0 or text.count("\n") > budget.lines:  # not even the head and the last line have room
+        text, size = "", 0
     shown = tuple(line.name for group in groups.values() for line in group)
     return Listing(text, shown, total, text.count("\n"), size, budget)
 
@@ -169,6 +173,13 @@ def _target(note: Note) -> str:
 
 
 def _encoded(char: str) -> str:
-    if char in _BARE or (char.isalnum() if char.isascii() else char.isprintable() and not char.isspace()):
+    if char in _BARE or (char.isalnum() if char.isascii() else _part_of_a_word(char)):
         return char
     return "".join(f"%{byte:02X}" for byte in char.encode())
+
+
+def _part_of_a_word(char: str) -> bool:
+    """A letter, digit or mark of any script that can be seen: signs could pose as something else."""
+    from unicodedata import category
+
+    return category(char)[0] in "LNM" and cleaned(char) == char

@@ -19,10 +19,11 @@ from weakref import WeakSet
 T = TypeVar("T")
 
 # Raise it whenever a table, or the text kept in one (an index line), would come out differently.
-SCHEMA = 3
+SCHEMA = 4
 _MEMORY = ":memory:"
-# Another process's transaction takes milliseconds; a reader that waited this long goes on without the file.
-_BUSY_SECONDS = 5.0
+# Another process's transaction takes milliseconds; who waited this long, for one that is stuck, goes on without the
+# file: no call may take longer than a second.
+_BUSY_SECONDS = 0.8
 # Kept in memory until the file would be checked: at a few thousand notes all of it.
 _CACHE_KIB = 16_384
 # What SQLite answers where the file may be sound and cannot be used: held by another, not ours to write, no room.

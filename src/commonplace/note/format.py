@@ -12,18 +12,20 @@ from hashlib import sha256
 from typing import NamedTuple
 
 from commonplace.errors import BadFormat
-from commonplace.note.header import Header, flow_list, quoted, read_header, scalar, unquoted, write_field
+from commonplace.note.header import Header, flow_list, quoted, read_header, scalar, write_field
 from commonplace.note.kind import FOLDERS, Kind, kind_of
 from commonplace.note.note import DESCRIPTION_CHARS, FILE_BYTES, Note, spaced, unix
 
 _FENCE = "---"
+# What makes the lines between two fences a header, and not prose between two rules.
+_KEY_LINE = re.compile(r"[^\W\d][\w.-]*[ \t]*:|\"[^\"]+\"[ \t]*:[ \t]|'[^']+'[ \t]*:[ \t]")
 # A header longer than this is a document that happens to begin with a rule.
 _HEADER_LINES = 200
 _DAY = re.compile(r"(\d{4})-(\d{2})-(\d{2})(?:$|[T ]\d)")
-_HEADING_ONE = re.compile(r"#[ \t]+(.+?)[ \t]*#*[ \t]*")
 _UNDER_HEADING = re.compile(r"([A-Za-z][\w -]{0,30}):[ \t]+(.*)")
 _MARKS = re.compile(r"^(?:[-*+>]|\d+[.)])[ \t]+|\*\*|__(?=\S)")
-_SENTENCE_END = re.compile(r"[.!?](?=\s)|[。！？]")
+# A full stop ends a sentence, but not after `e.g` nor after a `Dr` that begins the text.
+_SENTENCE_END = re.compile(r"(?<!\.\w)(?<!\A\w)(?<!\A\w\w)\.(?=\s)|[!?](?=\s)|[。！？।]")
 _TRUE = frozenset(("true", "yes", "on", "1"))
 # How far into a body we look for a heading or a first sentence.
 _LOOK = 4000
@@ -76,16 +78,23 @@ def render(note: Note) -> bytes:
         BadFormat: a field holds half a character, which no file can.
 
     """
+    return written(note).source or b""
+
+
+def written(note: Note) -> Note:
+    """The note as it is read from the file `render` makes of it, with that file's bytes and stamp."""
     try:
         if note.source is None:
-            return _fresh(note).encode()
+            return _settled(note, _fresh(note), "\n")
         base = parse(note.source, note.name, note.folder)
         if base == note:
-            return note.source
+            return base
         text, odd = _decoded(note.source)
-        return _encoded(_edited(note, base, split(text)), latin=any("UTF-8" in o for o in odd))
+        back = _edited(note, base, split(text))
     except UnicodeEncodeError as problem:
         raise BadFormat(f"{note.name!r} holds half a character ({problem.reason}); decode its text properly") from None
+    data = _encoded((back.source or b"").decode(), latin=any("UTF-8" in o for o in odd))
+    return back if data == back.source else parse(data, note.name, note.folder)
 
 
 def split(text: str) -> Parts:
@@ -110,9 +119,8 @@ def derived_title(body: str, name: str) -> str:
     for line in body[:_LOOK].split("\n"):
         if line.startswith(("```", "~~~")):
             fenced = not fenced
-        found = None if fenced else _HEADING_ONE.fullmatch(line.rstrip("\r"))
-        if found:
-            return found[1]
+        if not fenced and (heading := _heading_one(line)):
+            return heading
     return spaced(name)
 
 
@@ -121,7 +129,7 @@ def derived_description(body: str) -> str:
     prose = _first_paragraph(body[:_LOOK])
     end = _SENTENCE_END.search(prose)
     sentence = prose[: end.end()] if end else prose
-    return clamp(sentence.rstrip(".。 "), DESCRIPTION_CHARS)
+    return clamp(sentence.rstrip(".。। "), DESCRIPTION_CHARS)
 
 
 def clamp(text: str, limit: int) -> str:
@@ -170,7 +178,7 @@ def _closing(lines: list[str]) -> int:
     for i, line in enumerate(lines[1:], 1):
         if line.rstrip() == _FENCE:
             inner = [text for text in lines[1:i] if text.strip()]
-            return i if not inner or any(re.match(r"[A-Za-z_][\w.-]*[ \t]*:", text) for text in inner) else 0
+            return i if not inner or any(map(_KEY_LINE.match, inner)) else 0
     return 0
 
 
@@ -250,7 +258,7 @@ class Loose(NamedTuple):
 
 def _under_heading(body: str) -> Loose:
     lines = body[:_LOOK].lstrip("\r\n").split("\n")
-    heading = _HEADING_ONE.fullmatch(lines[0].rstrip("\r"))
+    heading = _heading_one(lines[0])
     if not heading:
         return Loose()
     tags: tuple[str, ...] = ()
@@ -260,7 +268,16 @@ def _under_heading(body: str) -> Loose:
             break
         if found[1].casefold() == "tags":
             tags = tuple(tag.strip() for tag in found[2].split(",") if tag.strip())
-    return Loose(_day(heading[1]), tags)
+    return Loose(_day(heading), tags)
+
+
+def _heading_one(line: str) -> str:
+    """The text of a top heading, without the hashes that may close it; '' for any other line."""
+    if line[:2] not in ("# ", "#\t"):
+        return ""
+    text = line[2:].strip()
+    bare = text.rstrip("#")
+    return bare.rstrip() if bare[-1:] in ("", " ", "\t") else text
 
 
 def _first_paragraph(body: str) -> str:
@@ -310,29 +327,37 @@ _KEYS = ("title", "description", "type", "tags", "created", "updated", "expires"
 _BARE_OTHER = "other"
 
 
-def _fresh(note: Note) -> str:
+def _fresh(note: Note) -> Parts:
     lines = [f"name: {scalar(note.name)}\n"]
     for key in _KEYS:
         value = _value(note, key)
         if value is not None and not (key == "title" and note.title == derived_title(note.body, note.name)):
             lines.append(f"{key}: {value}\n")
     fence = _FENCE + "\n"
-    return _settled(note, Parts("", fence, lines, fence, "\n", note.body, "\n"), "\n").join()
+    return Parts("", fence, lines, fence, "\n", note.body, "\n")
 
 
-def _edited(note: Note, base: Note, parts: Parts) -> str:
+def _edited(note: Note, base: Note, parts: Parts) -> Note:
     newline = parts.newline
     header = list(parts.header)
     for key in _KEYS:
         if _differs(note, base, key):
             header = write_field(header, key, _value(note, key), newline)
     if header and not parts.opening:
-        parts = parts._replace(opening=_FENCE + newline, closing=_FENCE + newline, gap=newline)
+        parts = _opened(parts, newline)
     parts = parts._replace(header=header)
     if note.body != base.body:
         body = note.body.replace("\n", newline) if newline != "\n" else note.body
-        parts = parts._replace(body=body, tail=parts.tail or newline, gap=parts.gap or (newline if header else ""))
-    return _settled(note, parts, newline).join()
+        parts = parts._replace(body=body, tail=parts.tail or newline)
+        if parts.opening:  # whose closing fence may have been the file's last line, without a line end
+            parts = parts._replace(closing=parts.closing.rstrip("\r\n") + newline, gap=parts.gap or newline)
+    return _settled(note, parts, newline)
+
+
+def _opened(parts: Parts, newline: str) -> Parts:
+    """A file without a header, given an empty one."""
+    fence = _FENCE + newline
+    return parts._replace(opening=fence, closing=fence, gap=newline)
 
 
 def _differs(note: Note, base: Note, key: str) -> bool:
@@ -341,19 +366,20 @@ def _differs(note: Note, base: Note, key: str) -> bool:
     return bool(getattr(note, key) != getattr(base, key))
 
 
-def _settled(note: Note, parts: Parts, newline: str) -> Parts:
-    """Write out the values that were read from the body, where a new body would now give others."""
-    for _ in range(len(_KEYS)):
+def _settled(note: Note, parts: Parts, newline: str) -> Note:
+    """Write out the values that were read from the body, where a new body would now give others. Read it back."""
+    back = parse(parts.join().encode(), note.name, note.folder)
+    if back.body != note.body and not parts.opening:  # a body that begins as a file may: with a header, or a mark
+        parts = _opened(parts, newline)
         back = parse(parts.join().encode(), note.name, note.folder)
-        wrong = [key for key in _KEYS if _differs(note, back, key)]
-        if not wrong:
+    for _ in _KEYS:  # each round settles one
+        wrong = next((key for key in _KEYS if _differs(note, back, key)), None)
+        if wrong is None:
             break
-        value = _value(note, wrong[0])
-        header = write_field(list(parts.header), wrong[0], _explicit(wrong[0], value), newline)
-        fence = _FENCE + newline
-        opened = {} if parts.opening else {"opening": fence, "closing": fence, "gap": newline}
-        parts = parts._replace(header=header, **opened)
-    return parts
+        header = write_field(list(parts.header), wrong, _explicit(wrong, _value(note, wrong)), newline)
+        parts = (parts if parts.opening else _opened(parts, newline))._replace(header=header)
+        back = parse(parts.join().encode(), note.name, note.folder)
+    return back
 
 
 def _explicit(key: str, value: str | None) -> str:
@@ -371,6 +397,3 @@ def _encoded(text: str, *, latin: bool) -> bytes:
         except UnicodeDecodeError:
             return raw
     return text.encode()
-
-
-__all__ = ["clamp", "derived_description", "derived_title", "parse", "render", "split", "stamp_of", "unquoted"]

@@ -8,6 +8,7 @@ stays in the file. It knows which keys mean something to us, not what a note is.
 from __future__ import annotations
 
 import re
+import sys
 from typing import NamedTuple
 
 # The keys we manage, in the order the writer leaves them.
@@ -32,11 +33,23 @@ _ALIASES = {
 # The block Claude Code nests a note's type in.
 _NEST = "metadata"
 
-_KEY = re.compile(r"([ \t]*)([A-Za-z_][\w.-]{0,63})[ \t]*:(?:[ \t]+(.*)|())", re.DOTALL)
-_TIGHT = re.compile(r"([ \t]*)([A-Za-z_][\w-]{0,63}):(.*)", re.DOTALL)
+# A key: a word, several (`date created`, as Obsidian's users write), or either in quotes.
+_KEY = re.compile(
+    r"([ \t]*)([^\W\d](?:[\w .-]{0,62}[\w.-])?|\"[^\"]{1,64}\"|'[^']{1,64}')[ \t]*:(?:[ \t]+(.*)|())", re.DOTALL
+)
+_TIGHT = re.compile(r"([ \t]*)([A-Za-z_][\w-]{0,63})[ \t]*:(.*)", re.DOTALL)
+_QUOTED = re.compile(r'"(?:[^"\\]|\\.)*"|\'(?:[^\']|\'\')*\'', re.DOTALL)
 _ITEM = re.compile(r'\s*("(?:[^"\\]|\\.)*"|\'(?:[^\']|\'\')*\'|[^,]*)\s*(?:,|$)')
-_COMMENT = re.compile(r"(?:^|\s+)#.*", re.DOTALL)
-_BLOCK_SCALAR = re.compile(r"([|>])[+-]?[0-9]?\s*(?:#.*)?")
+_COMMENT = re.compile(r"\s+#.*", re.DOTALL)
+# Where a flow list closes: at the first bracket outside quotes that nothing but a comment follows.
+_LIST_END = re.compile(r'(?<=[\[,\s])(?:"(?:[^"\\]|\\.)*"|\'(?:[^\']|\'\')*\')|(\])(?=\s*\Z|\s+#)', re.DOTALL)
+_BLOCK_SCALAR = re.compile(r"([|>])(?:[+-]?[0-9]?|[0-9][+-])\s*(?:#.*)?")
+# What may follow a backslash in a double-quoted scalar, in JSON and in YAML.
+_ESCAPE = re.compile(r"\\(?:x([0-9A-Fa-f]{2})|u([0-9A-Fa-f]{4})|U([0-9A-Fa-f]{8})|(.))", re.DOTALL)
+_ESCAPES = {
+    '"': '"', "\\": "\\", "/": "/", " ": " ", "\t": "\t", "0": "\0", "a": "\a", "b": "\b", "e": "\x1b", "f": "\f", "n": "\n",
+    "r": "\r", "t": "\t", "v": "\v", "N": "\x85", "_": "\xa0", "L": "\u2028", "P": "\u2029",
+}  # fmt: skip
 # One word followed by a comment: a slug, a type, a date. Longer text keeps its `#`.
 _WORD_AND_COMMENT = re.compile(r"([\w.:+-]+)\s+#.*", re.DOTALL)
 
@@ -75,7 +88,7 @@ def read_header(lines: list[str]) -> Header:
             continue
         indent, spelled, rest = found
         key = canonical(spelled)
-        if key == _NEST and not rest:
+        if key == _NEST and _open(rest):
             _read_nest(lines, at + 1, stop, nested)
         elif key in _KNOWN:
             if key in fields:
@@ -88,7 +101,7 @@ def read_header(lines: list[str]) -> Header:
 
 def canonical(spelled: str) -> str:
     """Our name for a key as a file spells it."""
-    low = spelled.casefold()
+    low = spelled.strip("\"'").casefold()
     return _ALIASES.get(low, low)
 
 
@@ -98,14 +111,21 @@ def write_field(lines: list[str], key: str, text: str | None, newline: str) -> l
     here = fields.get(key)
     if here is not None:
         new = [] if text is None else [f"{here.indent}{here.spelled}: {text}{newline}"]
-        out = lines[: here.start] + new + lines[here.stop :]
+        out = lines[: here.start] + _remarks(key, lines[here.start + 1 : here.stop]) + new + lines[here.stop :]
         # A second spelling of the same key (a repeat, or a nested twin) would come back to life.
         return write_field(out, key, None, newline) if text is None else out
     if text is None:
         return lines
     before = [fields[k].stop for k in ORDER[: ORDER.index(key)] if k in fields and not fields[k].indent]
     at = max(before, default=0)
-    return [*lines[:at], f"{key}: {text}{newline}", *lines[at:]]
+    line = f"{key}: {text}{newline}"
+    at += _block_end([line, *lines[at:]], 0) - 1  # deeper lines that belong to nothing must not become its own
+    return [*lines[:at], line, *lines[at:]]
+
+
+def _remarks(key: str, block: list[str]) -> list[str]:
+    """The comments a person put between a list's items: they outlive the items."""
+    return [line.lstrip() for line in block if line.lstrip().startswith("#")] if key in LIST_KEYS else []
 
 
 def _key(line: str) -> tuple[str, str, str] | None:
@@ -125,20 +145,28 @@ def _split_key(line: str) -> tuple[str, str, str] | None:
 
 
 def _block_end(lines: list[str], at: int) -> int:
-    """Where the value that starts on line `at` ends: deeper lines belong to it, and items under an empty one."""
+    """Where the value that starts on line `at` ends: deeper lines belong to it, and items under an empty one.
+
+    Comments between them do too, those behind them do not.
+    """
     found = _key(lines[at].rstrip())
     if found is None:
         return at + 1
     stop = at + 1
     for i in range(at + 1, len(lines)):
         line = lines[i]
-        if not line.strip():
+        if not line.strip() or (_open(found[2]) and line.startswith("#")):
             continue
-        if line[0] in " \t" or (not found[2] and line.startswith("-")):
+        if line[0] in " \t" or (_open(found[2]) and line.startswith("-")):
             stop = i + 1
         else:
             break
     return stop
+
+
+def _open(rest: str) -> bool:
+    """Whether a key's value can only stand on the lines below it."""
+    return not rest or rest.startswith("#")
 
 
 def _read_nest(lines: list[str], at: int, stop: int, into: dict[str, Field]) -> None:
@@ -161,9 +189,11 @@ def _depth(line: str) -> int:
 
 
 def _value(key: str, rest: str, block: list[str]) -> str | tuple[str, ...]:
+    if _open(rest) and any(line.strip() for line in block):
+        rest = ""
     if key in LIST_KEYS:
         return _items(rest, block)
-    text = _text(rest, block)
+    text = _text(rest, [line for line in block if not line.startswith("#")])
     if key in ("title", "description") or (rest[:1] in "\"'" and rest):
         return text
     word = _WORD_AND_COMMENT.fullmatch(text)
@@ -179,56 +209,48 @@ def _text(rest: str, block: list[str]) -> str:
             body.pop()
         return "\n".join(body) if scalar[1] == "|" else " ".join(line.strip() for line in body if line)
     # A plain or quoted value that YAML writers wrapped over several lines.
-    whole = " ".join([rest, *(line.strip() for line in block)]).strip() if block else rest
-    return unquoted(whole)
+    whole = rest
+    for line in filter(None, map(str.strip, block)):
+        backslashes = len(whole) - len(whole.rstrip("\\"))
+        joined = whole[:1] == '"' and backslashes % 2  # the line end itself is escaped
+        whole = whole[:-1] + line if joined else f"{whole} {line}"
+    return unquoted(whole.strip())
 
 
 def unquoted(text: str) -> str:
     """The text a quoted scalar stands for; text that is not one quoted scalar stays as it is."""
-    if text[:1] not in ('"', "'"):
+    found = _QUOTED.match(text)
+    if found is None:
         return text
-    found = _ITEM.match(text)
-    if found is None or found[1] == text[0] or not _closes(found[1]):
-        return text
-    if text[found.end(1) :].strip() and not _COMMENT.fullmatch(text[found.end(1) :]):
-        return text
-    return _dequoted(found[1])
-
-
-def _closes(token: str) -> bool:
-    return len(token) > 1 and token[0] in "\"'" and token[-1] == token[0]
+    rest = text[found.end() :]
+    return text if rest and not _COMMENT.fullmatch(rest) else _dequoted(found[0])
 
 
 def _dequoted(token: str) -> str:
-    if not _closes(token):
-        return token
     if token[0] == "'":
         return token[1:-1].replace("''", "'")
-    import json
+    if "\\" not in token:
+        return token[1:-1]
+    text = _ESCAPE.sub(_unescaped, token[1:-1])
+    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")  # JSON writes some letters as two halves
 
-    try:
-        text = json.loads(token, strict=False)
-    except ValueError:  # an escape of YAML's that JSON does not have: keep it as it reads
-        text = token[1:-1].replace('\\"', '"').replace("\\\\", "\\")
-    return str(text).encode("utf-8", "replace").decode()
+
+def _unescaped(found: re.Match[str]) -> str:
+    if digits := found[1] or found[2] or found[3]:
+        number = int(digits, 16)
+        return chr(number) if number <= sys.maxunicode else found[0]
+    return _ESCAPES.get(found[4], found[0])  # an escape nobody has: as it reads
 
 
 def _items(rest: str, block: list[str]) -> tuple[str, ...]:
     flow = rest
     if rest.startswith("["):
-        flow = " ".join([rest, *(line.strip() for line in block)]).strip()
-        flow = _after_list(flow)
-        flow = flow[1:-1] if flow.endswith("]") else flow[1:]
+        flow = " ".join([rest, *(line.strip() for line in block)])
+        flow = flow[1 : next((found.start() for found in _LIST_END.finditer(flow) if found[1]), None)]
     elif not rest:
         items = (line.strip()[1:].strip() for line in block if line.strip().startswith("-"))
         return tuple(text for text in (_item(item) for item in items) if text)
     return tuple(text for text in (_item(token) for token in _split_items(flow)) if text)
-
-
-def _after_list(text: str) -> str:
-    """A flow list without the comment behind it."""
-    end = text.rfind("]")
-    return text[: end + 1] if end > 0 and _COMMENT.fullmatch(text[end + 1 :] or " #") else text
 
 
 def _split_items(text: str) -> list[str]:
@@ -249,14 +271,16 @@ def _split_items(text: str) -> list[str]:
 
 def _item(token: str) -> str:
     token = token.strip()
-    return _dequoted(token) if token[:1] in ('"', "'") else token
+    word = _WORD_AND_COMMENT.fullmatch(token)
+    return word[1] if word else unquoted(token)
 
 
 # --- writing -------------------------------------------------------------------------------------------------
 
 # What YAML, and people, would read as something other than text.
 _LOOKS_TYPED = re.compile(
-    r"(?:true|false|yes|no|on|off|y|n|null|~)|[-+.]?[0-9][0-9_.,:eExXoO+-]*|\.(?:inf|nan)|<<|=", re.IGNORECASE
+    r"(?:true|false|yes|no|on|off|y|n|null|~)|[-+.]?[0-9][0-9_.,:eE+-]*|[-+]?0[xob][0-9a-f_]+|\.(?:inf|nan)|<<|=",
+    re.IGNORECASE,
 )
 _PLAIN = re.compile(r"[^\W_][\w ./()'+@%=;,?!&*$~^-]*")
 _PLAIN_ITEM = re.compile(r"[^\W_][\w ./()+@=-]*")
@@ -264,8 +288,7 @@ _PLAIN_ITEM = re.compile(r"[^\W_][\w ./()+@=-]*")
 
 def scalar(text: str) -> str:
     """A value as the strict writer leaves it: bare where every reader takes it for this text, else a JSON string."""
-    plain = _PLAIN.fullmatch(text) and text == text.strip() and not _LOOKS_TYPED.fullmatch(text)
-    return text if plain else quoted(text)
+    return text if _plain(text, _PLAIN) else quoted(text)
 
 
 def quoted(text: str) -> str:
@@ -277,4 +300,8 @@ def quoted(text: str) -> str:
 
 def flow_list(items: tuple[str, ...]) -> str:
     """A list on one line."""
-    return "[" + ", ".join(i if _PLAIN_ITEM.fullmatch(i) and i == i.strip() else quoted(i) for i in items) + "]"
+    return "[" + ", ".join(item if _plain(item, _PLAIN_ITEM) else quoted(item) for item in items) + "]"
+
+
+def _plain(text: str, pattern: re.Pattern[str]) -> bool:
+    return bool(pattern.fullmatch(text)) and text == text.strip() and not _LOOKS_TYPED.fullmatch(text)

@@ -7,7 +7,13 @@ import re
 # Half of the words of the shorter one: a correction keeps its subject's words, another fact shares only small ones.
 ALIKE = 0.5
 
-_WORD = re.compile(r"[^\W_]+")
+# Combining marks belong to words: without them Hindi or Burmese would fall into single consonants.
+_MARKS = (
+    "\u0300-\u036f\u0483-\u0487\u0591-\u05c7\u0610-\u061a\u064b-\u065f\u0670\u06d6-\u06ed\u0711\u0730-\u074a"
+    "\u0900-\u0963\u0966-\u0dff\u0e31-\u0e3a\u0e47-\u0e4e\u0eb1-\u0ebc\u0ec8-\u0ece\u0f18-\u0fbc\u102b-\u103e"
+    "\u1056-\u109d\u17b4-\u17d3\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff\u3099\u309a"
+)
+_WORD = re.compile(rf"(?:[^\W_]|[{_MARKS}])+")
 _SMALL = frozenset(
     [
         "a",
@@ -59,6 +65,10 @@ def alike(one: str, other: str) -> bool:
 
 
 def _words(text: str) -> frozenset[str]:
+    if not text.isascii():
+        from unicodedata import normalize
+
+        text = normalize("NFC", text)
     out: set[str] = set()
     for word in _WORD.findall(text.casefold()):
         if _UNSPACED.search(word):

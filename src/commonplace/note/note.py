@@ -62,6 +62,9 @@ class Note:
             object.__setattr__(self, "title", spaced(self.name))
         if self.word and (kind_of(self.word) is not self.kind or self.word == self.kind):
             object.__setattr__(self, "word", "")
+        if "" in self.tags or "" in self.applies_to or "" in self.supersedes:  # which no header could say
+            for field in ("tags", "applies_to", "supersedes"):
+                object.__setattr__(self, field, tuple(filter(None, getattr(self, field))))
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Note) and self.facts() == other.facts()

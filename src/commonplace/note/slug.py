@@ -20,7 +20,7 @@ _NAME_CHARS = 1000
 # Stems that mean something else to a person, an agent, or Windows.
 RESERVED = frozenset(
     ["memory", "readme", "agents", "claude", "gemini", "skill", "con", "prn", "aux", "nul"]
-    + [f"{port}{digit}" for port in ("com", "lpt") for digit in range(10)]
+    + [f"{port}{digit}" for port in ("com", "lpt") for digit in "0123456789\xb9\xb2\xb3"]
 )
 # Files of these stems are the project's own words, never notes. MEMORY.md is handled by its exact name:
 # `memory.md` is a note, because the Go harness keeps one.
@@ -28,10 +28,15 @@ NOT_NOTES = frozenset(["readme", "agents", "claude", "gemini", "skill"])
 
 _ASCII_RUN = re.compile(r"[^a-z0-9]+")
 # ASCII that can be dropped without making two names one: separators, quotes, brackets, full stops.
-_ASCII_QUIET = re.compile(r"[a-z0-9\s\-_./,:;'\"`()\[\]{}!?]*", re.ASCII)
+_ASCII_QUIET = re.compile(r"[\s\-_./,:;'\"`()\[\]{}!?]", re.ASCII)
+# Except the full stop a word begins with: `.env` is not `env`. It stands for itself as a character no name holds.
+_DOT = "\x01"
+_LEADING_DOT = re.compile(r"(?<![\w.])\.(?=\w)")
 _UNUSABLE = re.compile(r"[\x00-\x1f\x7f-\x9f/\\\ud800-\udfff]")
 # Characters nobody sees and that carry no meaning in a name.
-_UNSEEN_CATEGORIES = frozenset(("Cf", "Cc", "Cs", "Co", "Cn"))
+_UNSEEN_CATEGORIES = frozenset(("Cf", "Cc", "Cs", "Co"))
+# Combining marks that belong to words.
+_MARKS = frozenset(("Mn", "Mc"))
 # Beyond ASCII, what only separates or quotes.
 _QUIET_CATEGORIES = frozenset(("Zs", "Zl", "Zp", "Pd", "Pc", "Ps", "Pe", "Pi", "Pf", "Po"))
 _UNSEEN_LETTERS = frozenset("\u034f\u115f\u1160\u17b4\u17b5\u3164\uffa0")
@@ -44,17 +49,17 @@ def slugify(name: str) -> str:
         BadName: nothing in the name can be kept.
 
     """
-    text = name[:_NAME_CHARS]
-    slug, lossless = _ascii_slug(text) if text.isascii() else _unicode_slug(text)
-    if not slug and not _visible(text):
+    text = _LEADING_DOT.sub(_DOT, name[:_NAME_CHARS])
+    slug, told = _ascii_slug(text) if text.isascii() else _unicode_slug(text)
+    if not slug and not told:
         raise BadName(f"the name {name[:40]!r} has no letter or digit; give it one")
-    if not slug:
-        slug, lossless = "note", False
+    lossless = bool(slug) and told.replace(" ", "-") == slug
+    slug = slug or "note"
     if slug in RESERVED:
         slug += "-note"
     if lossless and len(slug.encode()) <= SLUG_BYTES and len(name) <= _NAME_CHARS:
         return slug
-    return _clamped(slug, SLUG_BYTES - 1 - _HASH_CHARS) + "-" + _hash(name)
+    return _clamped(slug, SLUG_BYTES - 1 - _HASH_CHARS) + "-" + _hash(told + name[_NAME_CHARS:])
 
 
 def usable_stem(stem: str) -> bool:
@@ -64,44 +69,34 @@ def usable_stem(stem: str) -> bool:
     return stem != "MEMORY" and stem.casefold() not in NOT_NOTES and len(stem.encode()) <= STEM_BYTES
 
 
-def _ascii_slug(text: str) -> tuple[str, bool]:
+def _ascii_slug(text: str) -> tuple[str, str]:
+    """The slug, and what tells the name from others: its text in one spelling, its separators as single spaces."""
     low = text.lower()
-    return _ASCII_RUN.sub("-", low).strip("-"), _ASCII_QUIET.fullmatch(low) is not None
+    return _ASCII_RUN.sub("-", low).strip("-"), " ".join(_ASCII_QUIET.sub(" ", low).split())
 
 
-def _unicode_slug(text: str) -> tuple[str, bool]:
+def _unicode_slug(text: str) -> tuple[str, str]:
     from unicodedata import category, normalize
 
-    folded = normalize("NFC", normalize("NFC", text).casefold())
-    out: list[str] = []
-    lossless = True
-    for char in folded:
+    slug: list[str] = []
+    told: list[str] = []
+    letters = False
+    for char in normalize("NFC", normalize("NFC", text).casefold()):
         what = category(char)
-        if (what[0] in "LN" and char not in _UNSEEN_LETTERS) or (what[0] == "M" and _spoken(char)):
-            out.append(char)
-        elif (what in _UNSEEN_CATEGORIES and what != "Cn") or char in _UNSEEN_LETTERS:
+        if char != _DOT and (what in _UNSEEN_CATEGORIES or not _spoken(char)):
             continue
-        else:
-            if char.isascii():
-                quiet = _ASCII_QUIET.fullmatch(char) is not None
-            else:
-                quiet = what in _QUIET_CATEGORIES or what[0] == "M"
-            lossless = lossless and quiet
-            out.append("-")
-    return re.sub("-+", "-", "".join(out)).strip("-"), lossless
+        kept = what[0] in "LN" or what in _MARKS
+        letters = letters or what[0] in "LN"
+        quiet = what in _QUIET_CATEGORIES if not char.isascii() else _ASCII_QUIET.match(char)
+        slug.append(char if kept else "-")
+        told.append(" " if quiet and not kept else char)
+    kept_text = re.sub("-+", "-", normalize("NFC", "".join(slug))).strip("-")
+    return kept_text if letters else "", " ".join(normalize("NFC", "".join(told)).split())
 
 
-def _spoken(mark: str) -> bool:
-    """Combining marks belong to words; variation selectors do not."""
-    return not ("\ufe00" <= mark <= "\ufe0f" or "\U000e0100" <= mark <= "\U000e01ef" or mark in _UNSEEN_LETTERS)
-
-
-def _visible(text: str) -> bool:
-    if text.isascii():
-        return any(33 <= ord(char) <= 126 and not _ASCII_QUIET.fullmatch(char.lower()) for char in text)
-    from unicodedata import category
-
-    return any(category(char)[0] in "LNS" and char not in _UNSEEN_LETTERS for char in text)
+def _spoken(char: str) -> bool:
+    """Whether a letter or mark can be seen: variation selectors and fillers cannot."""
+    return not ("\ufe00" <= char <= "\ufe0f" or "\U000e0100" <= char <= "\U000e01ef" or char in _UNSEEN_LETTERS)
 
 
 def _clamped(slug: str, limit: int) -> str:
@@ -109,11 +104,8 @@ def _clamped(slug: str, limit: int) -> str:
     return raw.decode(errors="ignore").rstrip("-")
 
 
-def _hash(text: str) -> str:
+def _hash(told: str) -> str:
     """Eight hex digits that tell apart what the slug no longer does; spacing and case do not count."""
     from hashlib import sha256
-    from unicodedata import normalize
 
-    head, rest = text[:_NAME_CHARS], text[_NAME_CHARS:]
-    same = " ".join(normalize("NFC", normalize("NFC", head).casefold()).split()) + rest
-    return sha256(same.encode(errors="surrogatepass")).hexdigest()[:_HASH_CHARS]
+    return sha256(told.encode(errors="surrogatepass")).hexdigest()[:_HASH_CHARS]

@@ -8,6 +8,7 @@ from typing import NamedTuple, Protocol
 from commonplace.note.note import Note
 
 ORIGINS = ("person", "agent", "hand", "extractor", "import")
+PERSON = ORIGINS[0]
 EXTERNAL = "external:"
 
 # How far a note may be trusted, by who said it. `hand`, a file changed outside Commonplace, stands with `agent`
@@ -57,6 +58,7 @@ class Inventory(NamedTuple):
 
     seen: tuple[Seen, ...]
     problems: tuple[Problem, ...]
+    log: str = ""  # which log tells who wrote them: by another one, all may have been written by others
 
 
 class Found(NamedTuple):

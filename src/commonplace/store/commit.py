@@ -7,7 +7,6 @@ whose bytes are not on the disk is void. It knows bytes and names, not what a no
 
 from __future__ import annotations
 
-import errno
 import time
 from contextlib import suppress
 from typing import NamedTuple
@@ -16,12 +15,11 @@ from commonplace.errors import Changed, NotFound
 from commonplace.note.format import stamp_of
 from commonplace.store import log
 from commonplace.store.base import UNSETTLED, Call, Pulse, Signature
+from commonplace.store.disk import NO_LINKS, Disk
 from commonplace.store.paths import CONTROL, HISTORY, file_of, kept_as
 from commonplace.store.raw import Raw, find, pulse_of, signature_of
+from commonplace.store.trouble import unsure
 from commonplace.store.turn import Turn, open_or_make, stage
-
-# What `link` answers where hard links are not to be had; the old bytes are copied then.
-_NO_LINKS = frozenset((errno.EPERM, errno.ENOTSUP, errno.EOPNOTSUPP, errno.EMLINK, errno.ENOSYS, errno.EXDEV))
 
 
 class Wish(NamedTuple):
@@ -81,18 +79,68 @@ def _land(turn: Turn, wish: Wish, old: Raw | None, at: int) -> tuple[str, Signat
     try:
         tail = log.read_tail(disk, turn.log)
         kept = _keep(turn, at, wish.name, old, tail.number) if old else ""
-        log.append(disk, turn.log, tail, _entry(turn, wish, old, tail.number))
-        if wish.data is None:
-            disk.unlink(file, at)
-        else:
-            disk.rename(staged, turn.tmp, file, at)
-            staged = ""
-        disk.sync_dir(at)
-    finally:
+        log.append(disk, turn.log, tail, _entry(turn, wish, old, tail.number), turn.key)
+        made = signature_of(disk.stat(staged, turn.tmp)) if staged else UNSETTLED
+        _look_again(turn, at, wish.name, old)
+        try:
+            if wish.data is None:
+                disk.unlink(file, at)
+            else:
+                disk.rename(staged, turn.tmp, file, at)
+            disk.sync_dir(at)
+        except OSError as problem:
+            _take_back(turn, at, wish, old, staged, problem)
+            raise
+    except BaseException:
         if staged:
             with suppress(OSError):
                 disk.unlink(staged, turn.tmp)
-    return kept, UNSETTLED if wish.data is None else signature_of(disk.stat(file, at))
+        raise
+    return kept, _signature(disk, at, file, made) if staged else UNSETTLED
+
+
+def _look_again(turn: Turn, at: int, name: str, old: Raw | None) -> None:
+    """Refuse if an editor has saved since we first looked: editors take no lock, and their text is nowhere else yet."""
+    try:
+        now = signature_of(turn.disk.stat(file_of(name), at))[:3]
+    except FileNotFoundError:
+        now = None
+    if now != (old.signature[:3] if old else None):
+        raise Changed(name, stamp_of(old.source) if old else "", "")
+
+
+def _take_back(turn: Turn, at: int, wish: Wish, old: Raw | None, staged: str, problem: OSError) -> None:
+    """Put back what stood there, if the change was made and cannot be kept: an error means no change."""
+    disk, file = turn.disk, file_of(wish.name)
+    try:
+        if _is_there(disk, staged, turn.tmp) if staged else _is_there(disk, file, at):
+            return  # it was not made
+        if old is None:
+            disk.unlink(file, at)
+        else:
+            disk.rename(stage(disk, turn.tmp, old.source, old.mode), turn.tmp, file, at)
+    except OSError:
+        raise unsure(problem, turn.path, wish.name) from problem
+
+
+def _is_there(disk: Disk, file: str, at: int) -> bool:
+    try:
+        disk.stat(file, at)
+    except FileNotFoundError:
+        return False
+    return True
+
+
+def _signature(disk: Disk, at: int, file: str, made: Signature) -> Signature:
+    """The signature of what we made, now that it is in its place; UNSETTLED if that is not what stands there any more.
+
+    The change is on the disk: whatever hinders looking is no reason to say it is not.
+    """
+    try:
+        now = signature_of(disk.stat(file, at))
+    except OSError:
+        return UNSETTLED
+    return now if now[:3] == made[:3] else UNSETTLED  # the rename gave it a new ctime
 
 
 def _entry(turn: Turn, wish: Wish, old: Raw | None, number: int) -> log.Entry:
@@ -113,12 +161,13 @@ def _keep(turn: Turn, at: int, name: str, old: Raw, number: int) -> str:
         except FileExistsError:
             pass  # left by a writer that failed at this very entry: the same bytes
         except OSError as problem:
-            if problem.errno not in _NO_LINKS:
-                raise
+            if problem.errno not in NO_LINKS:
+                raise  # without links, the old bytes are copied
             disk.rename(stage(disk, turn.tmp, old.source, old.mode), turn.tmp, kept, shelf)
         else:
             # The ctime is the link's own; the rest tells whether an editor saved between our look and our link.
             if signature_of(disk.stat(kept, shelf))[:3] != old.signature[:3]:
+                disk.unlink(kept, shelf)
                 raise Changed(name, stamp_of(old.source), "")
         disk.sync_dir(shelf)
     finally:

@@ -5,13 +5,22 @@ It adds nothing to the calls but the flags that keep them inside one directory. 
 
 from __future__ import annotations
 
-import fcntl
 import os
 import stat
-from errno import EINVAL, ENOTSUP, EOPNOTSUPP
+from contextlib import suppress
+from errno import EBADF, EINVAL, EMLINK, ENOSYS, ENOTSUP, EOPNOTSUPP, EPERM, EXDEV
+
+from commonplace.errors import Unsupported
+
+try:
+    import fcntl
+except ModuleNotFoundError:  # Windows has none
+    raise Unsupported from None
 
 # Never follow a link, never wait for the other end of a FIFO, never leak into a child.
 SAFE = os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+# What `link` answers where hard links are not to be had.
+NO_LINKS = frozenset((EPERM, ENOTSUP, EOPNOTSUPP, EMLINK, ENOSYS, EXDEV))
 _FULLSYNC = getattr(fcntl, "F_FULLFSYNC", None)  # macOS: fsync alone stops at the drive's cache
 
 
@@ -19,7 +28,7 @@ class Disk:
     """The system calls of a store. Names are relative to a directory descriptor; modes are ours under any umask."""
 
     def open_root(self, path: str) -> int:
-        return os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        return os.open(path, os.O_RDONLY | os.O_DIRECTORY | SAFE)
 
     def open_dir(self, name: str, at: int) -> int:
         return os.open(name, os.O_RDONLY | os.O_DIRECTORY | SAFE, dir_fd=at)
@@ -31,10 +40,17 @@ class Disk:
         return os.open(name, os.O_WRONLY | os.O_CREAT | os.O_EXCL | SAFE, 0o600, dir_fd=at)
 
     def open_append(self, name: str, at: int) -> int:
-        return os.open(name, os.O_RDWR | os.O_CREAT | os.O_APPEND | SAFE, 0o600, dir_fd=at)
+        fd = os.open(name, os.O_RDWR | os.O_CREAT | os.O_APPEND | SAFE, 0o600, dir_fd=at)
+        if os.fstat(fd).st_mode & 0o600 != 0o600:  # made just now, and the umask took from it
+            os.fchmod(fd, 0o600)
+        return fd
 
     def close(self, fd: int) -> None:
-        os.close(fd)
+        try:
+            os.close(fd)
+        except OSError as problem:  # it is closed all the same, and what must be kept was synced before
+            if problem.errno == EBADF:
+                raise
 
     def read(self, fd: int, size: int) -> bytes:
         return os.read(fd, size)
@@ -81,13 +97,11 @@ class Disk:
 
     def make_dir(self, name: str, at: int) -> None:
         os.mkdir(name, 0o700, dir_fd=at)
-        if _masked(os.stat(name, dir_fd=at, follow_symlinks=False)):
-            os.chmod(name, 0o700, dir_fd=at)
+        _unmask(name, at)
 
     def make_root(self, path: str) -> None:
         os.mkdir(path, 0o700)
-        if _masked(os.stat(path, follow_symlinks=False)):
-            os.chmod(path, 0o700)
+        _unmask(path, None)
 
     def stat(self, name: str, at: int) -> os.stat_result:
         return os.stat(name, dir_fd=at, follow_symlinks=False)
@@ -101,10 +115,25 @@ class Disk:
     def lock(self, fd: int) -> None:
         fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
 
+    def unlock(self, fd: int) -> None:
+        """Give a lock up for good: closing alone leaves it with a child that was forked meanwhile. It never fails."""
+        with suppress(OSError):
+            fcntl.flock(fd, fcntl.LOCK_UN)
 
-def _masked(made: os.stat_result) -> bool:
-    """Whether a umask took from a new folder what its owner needs."""
-    return stat.S_ISDIR(made.st_mode) and stat.S_IMODE(made.st_mode) != 0o700
+
+def _unmask(name: str, at: int | None) -> None:
+    """Give a new folder the mode it was made with, where a umask took from it; never through a link put in its place."""
+    made = os.stat(name, dir_fd=at, follow_symlinks=False).st_mode
+    if not stat.S_ISDIR(made) or stat.S_IMODE(made) == 0o700:
+        return
+    if os.chmod in os.supports_follow_symlinks:
+        os.chmod(name, 0o700, dir_fd=at, follow_symlinks=False)
+        return
+    fd = os.open(name, os.O_PATH | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=at)
+    try:
+        os.chmod(f"/proc/self/fd/{fd}", 0o700)
+    finally:
+        os.close(fd)
 
 
 # The calls that change something: where a kill or a failure could leave a trace.

@@ -10,11 +10,11 @@ import os
 import stat
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 
 from commonplace.errors import BadName, NotFound, StoreError
-from commonplace.note.format import parse, render
+from commonplace.note.format import parse, written
 from commonplace.note.kind import KINDS
 from commonplace.note.note import Note
 from commonplace.store.base import Call, Change, Found, Inventory, Problem, Pulse, Seen, Then, Written
@@ -23,7 +23,7 @@ from commonplace.store.disk import Disk
 from commonplace.store.paths import INDEX, PLACES, file_of, oddity_of, place_of, shown, stem_of
 from commonplace.store.provenance import Provenance
 from commonplace.store.publish import publish
-from commonplace.store.raw import find, open_place, pulse_of, signature_of, why_not
+from commonplace.store.raw import find, open_place, pulse_of, signature_of, why_closed, why_not
 from commonplace.store.trouble import told
 from commonplace.store.turn import Turn, take_turn
 
@@ -53,14 +53,13 @@ class FileStore:
                 raise NotFound(f"no note named {name!r} in {self.path}; `commonplace list` shows the names there are")
             note = parse(raw.source, name, raw.folder)
         seen = Seen(name, raw.folder, raw.signature)
-        return Found(note, seen, lambda: self._provenance.author(name, note.stamp))
+        return Found(note, seen, lambda: self._author(name, note.stamp))
 
     def put(self, note: Note, *, call: Call, expect: str, then: Then | None = None) -> Written:
         file_of(note.name)
-        data = render(note)
-        ready = parse(data, note.name, note.folder)  # what could not be read again is refused before any lock
+        ready = written(note)  # what could not be read again is refused before any lock
         home = KINDS[note.kind].folder if note.kind in KINDS else ""
-        return self._change(Wish(note.name, data, home, expect, call, self._now()), ready, then)
+        return self._change(Wish(note.name, ready.source, home, expect, call, self._now()), ready, then)
 
     def delete(self, name: str, *, call: Call, expect: str, then: Then | None = None) -> Written:
         file_of(name)
@@ -75,7 +74,8 @@ class FileStore:
             if root is not None:
                 for folder in PLACES:
                     self._scan_folder(root, folder, seen, problems)
-        return Inventory(tuple(seen[name] for name in sorted(seen)), tuple(problems))
+            mark = self._provenance.mark()
+        return Inventory(tuple(seen[name] for name in sorted(seen)), tuple(problems), mark)
 
     def pulse(self) -> Pulse:
         with told(self.path, "looking at it"), self._root() as root:
@@ -93,11 +93,17 @@ class FileStore:
         except (StoreError, FileNotFoundError) as problem:
             return str(problem)
 
+    def _author(self, name: str, stamp: str) -> str:
+        with told(self.path, f"reading who wrote {name!r}"):
+            return self._provenance.author(name, stamp)
+
     def _change(self, wish: Wish, ready: Note | None, then: Then | None) -> Written:
         doing = f"{'forgetting' if wish.data is None else 'saving'} {wish.name!r}"
         with told(self.path, doing), take_turn(self._disk, self.path) as turn:
             landed = commit(turn, wish)
-            note = replace(ready, folder=landed.folder) if ready else parse(landed.source, wish.name, landed.folder)
+            note = ready or parse(landed.source, wish.name, landed.folder)
+            if note.folder != landed.folder:
+                note = replace(note, folder=landed.folder)
             warnings: tuple[str, ...] = ()
             if then is not None and landed.outcome != "unchanged":
                 warnings = then(_told(turn, wish, landed, note if ready else None))
@@ -120,6 +126,8 @@ class FileStore:
         disk = self._disk
         at = open_place(disk, root, folder)
         if at is None:
+            with suppress(FileNotFoundError):
+                problems.append(Problem(folder, why_closed(disk.stat(folder, root))))
             return
         prefix = f"{folder}/" if folder else ""
         try:
@@ -132,6 +140,11 @@ class FileStore:
                     found = disk.stat(file, at)
                 except FileNotFoundError:
                     continue
+                except PermissionError:
+                    if not folder:
+                        raise
+                    problems.append(Problem(folder, why_closed(disk.stat_fd(at))))
+                    return
                 if problem := why_not(found):
                     problems.append(Problem(prefix + file, problem))
                 elif name in seen:
@@ -167,5 +180,5 @@ def _told(turn: Turn, wish: Wish, landed: Landed, note: Note | None) -> Change:
 
 
 def _printable(file: str) -> str:
-    """A file name whose bytes are not UTF-8, as text that can be shown and stored."""
-    return file.encode("utf-8", "backslashreplace").decode()
+    """A file name as text that can be shown and stored: what is no letter, not UTF-8 or would move a cursor, escaped."""
+    return file if file.isprintable() else "".join(c if c.isprintable() else ascii(c)[1:-1] for c in file)

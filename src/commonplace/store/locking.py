@@ -32,6 +32,10 @@ def lock(disk: Disk, control: int, where: str, *, wait: float = WAIT_SECONDS) ->
             disk.close(fd)
             raise
         disk.close(fd)  # somebody replaced the file while we waited: its lock guards nothing
+        if time.monotonic() >= deadline:
+            raise Busy(
+                f"{where}/.commonplace/{LOCK} is replaced again and again; nothing was changed. Find out by what"
+            )
 
 
 def _wait(disk: Disk, fd: int, deadline: float, where: str) -> None:

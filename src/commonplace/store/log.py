@@ -1,26 +1,37 @@
 """The log: one line for each change that was about to be made, each holding the hash of the line before.
 
 It says who wrote which bytes. An entry whose hash is not on the disk is void: the change did not happen.
-Lines hold keyed ids, not names, so that a note can be forgotten without breaking the chain. It knows no notes.
+Lines hold keyed ids, not names, so that a note can be forgotten without breaking the chain; and a seal made with
+the notebook's key, so that an edited line shows even where it is the last. It knows no notes.
 """
 
 from __future__ import annotations
 
-import json
+import re
+import stat
 from collections.abc import Iterator
 from hashlib import blake2b, sha256
 from typing import NamedTuple
 
+from commonplace.errors import Obstructed
 from commonplace.store.base import Call
 from commonplace.store.disk import Disk
+from commonplace.store.paths import CONTROL
 
 LOG = "log.jsonl"
 KEY = "key"
 KEY_BYTES = 32
 # Longest word of a caller's that a line holds: a line stays far under one disk block.
 _WORD_CHARS = 200
-_TAIL = 8192
+_TAIL = 16_384
+# What a dead writer, or anybody, may have left behind the last whole line; with more it is no log.
+_LONGEST = 1 << 22
 _CHAIN_CHARS = 32
+_SEAL_CHARS = 32
+_SEAL = b',"seal":"'
+_ABOUT = re.compile(rb'"id":"[0-9a-f]*","hash":"[0-9a-f]+"')
+# No more of a key is used, whatever happened to its file.
+_KEY_MOST = 64
 
 
 class Entry(NamedTuple):
@@ -34,13 +45,15 @@ class Entry(NamedTuple):
     was: str  # of the old bytes; '' for a create
     call: Call
 
-    def line(self, previous: str) -> bytes:
+    def line(self, previous: str, key: bytes) -> bytes:
+        import json
+
         fields = {
             "n": self.number, "at": self.at, "op": self.op, "id": self.id, "hash": self.hash, "was": self.was,
             "origin": self.call.origin[:_WORD_CHARS], "session": self.call.session[:_WORD_CHARS],
             "actor": self.call.actor[:_WORD_CHARS], "tainted": self.call.tainted, "prev": previous,
         }  # fmt: skip
-        return json.dumps(fields, separators=(",", ":")).encode() + b"\n"
+        return _sealed(json.dumps(fields, separators=(",", ":")).encode()[:-1] + _SEAL, key)
 
 
 class Tail(NamedTuple):
@@ -53,18 +66,23 @@ class Tail(NamedTuple):
 
 def id_of(name: str, key: bytes) -> str:
     """The id by which the log knows a name; nobody without the key can tell which."""
-    return blake2b(name.encode("utf-8", "surrogatepass"), key=key, digest_size=8).hexdigest()
+    return blake2b(name.encode("utf-8", "surrogatepass"), key=key[:_KEY_MOST], digest_size=8).hexdigest()
 
 
 def read_tail(disk: Disk, fd: int) -> Tail:
     """Find the end of the log. What a dead writer left of a line is cut off: it was never acknowledged."""
-    size = disk.stat_fd(fd).st_size
+    found = disk.stat_fd(fd)
+    size = found.st_size
+    if not stat.S_ISREG(found.st_mode):
+        raise Obstructed(f"{CONTROL}/{LOG} is not a plain file; nothing was changed. Move it away")
     if size == 0:
         return Tail(0, 1, "")
     reach = min(size, _TAIL)
     block = disk.pread(fd, reach, size - reach)
-    if b"\n" not in block[:-1] and reach < size:
-        block = disk.pread(fd, size, 0)
+    if reach < size and block.rfind(b"\n", 0, max(block.rfind(b"\n"), 0)) < 0:  # not one whole line in it
+        block = disk.pread(fd, min(size, _LONGEST), max(size - _LONGEST, 0))
+        if size > _LONGEST and b"\n" not in block:
+            raise Obstructed(f"{CONTROL}/{LOG} does not end in lines of ours; nothing was changed. Move it away")
     if not block.endswith(b"\n"):
         whole = block.rfind(b"\n") + 1
         size -= len(block) - whole
@@ -74,9 +92,9 @@ def read_tail(disk: Disk, fd: int) -> Tail:
     return Tail(size, _number(last, block) + 1, _chain(last) if last else "")
 
 
-def append(disk: Disk, fd: int, tail: Tail, entry: Entry) -> None:
+def append(disk: Disk, fd: int, tail: Tail, entry: Entry, key: bytes) -> None:
     """Write one entry and wait for the disk. A failure leaves the log as it was: never half a line."""
-    line = entry.line(tail.previous)
+    line = entry.line(tail.previous, key)
     try:
         sent = 0
         while sent < len(line):
@@ -87,26 +105,57 @@ def append(disk: Disk, fd: int, tail: Tail, entry: Entry) -> None:
         raise
 
 
-def read_entries(raw: bytes) -> Iterator[tuple[Entry, bool]]:
-    """Every entry in order, each with whether the chain holds up to it. What is no entry breaks the chain."""
-    previous, sound = "", True
+def read_entries(raw: bytes, key: bytes) -> Iterator[tuple[Entry, bool]]:
+    """Every entry in order, each with whether it is sound: as we wrote it, and behind the line we wrote it behind."""
+    previous = b""
     for line in raw.split(b"\n")[:-1]:
-        try:
-            fields = json.loads(line)
-            call = Call(str(fields["origin"]), str(fields["session"]), bool(fields["tainted"]), str(fields["actor"]))
-            entry = Entry(fields["n"], fields["at"], fields["op"], fields["id"], fields["hash"], fields["was"], call)
-            sound = sound and fields["prev"] == previous
-        except (ValueError, KeyError, TypeError):
-            sound = False
-        else:
-            yield entry, sound
-        previous = _chain(line)
+        if found := _read(line, previous, key):
+            yield found
+        previous = line
+
+
+def places(raw: bytes) -> dict[bytes, int]:
+    """Where the log last speaks of each version of each note, by the words `about` answers."""
+    return {found[0]: found.start() for found in _ABOUT.finditer(raw, 0, raw.rfind(b"\n") + 1)}
+
+
+def about(id_: str, hash_: str) -> bytes:
+    """The words of a line that say which bytes of which note it is about."""
+    return f'"id":"{id_}","hash":"{hash_}"'.encode()
+
+
+def entry_at(raw: bytes, place: int, key: bytes) -> tuple[Entry, bool] | None:
+    """The entry on whose line a place is, and whether it is sound; None where that line is no entry."""
+    start = raw.rfind(b"\n", 0, place) + 1
+    before = raw[raw.rfind(b"\n", 0, max(start - 1, 0)) + 1 : max(start - 1, 0)]
+    return _read(raw[start : raw.find(b"\n", place)], before, key)
+
+
+def _read(line: bytes, previous: bytes, key: bytes) -> tuple[Entry, bool] | None:
+    import json
+
+    try:
+        fields = json.loads(line)
+        at, op, id_, new, was = (str(fields[word]) for word in ("at", "op", "id", "hash", "was"))
+        call = Call(str(fields["origin"]), str(fields["session"]), bool(fields["tainted"]), str(fields["actor"]))
+        entry = Entry(int(fields["n"]), at, op, id_, new, was, call)
+        behind = fields["prev"] == (_chain(previous) if previous else "")
+    except (ValueError, KeyError, TypeError, OverflowError, RecursionError):
+        return None
+    return entry, behind and _sealed(line[: -_SEAL_CHARS - 2], key) == line + b"\n"
+
+
+def _sealed(line: bytes, key: bytes) -> bytes:
+    """A line up to its seal, with the seal."""
+    return line + blake2b(line, key=key[:_KEY_MOST], digest_size=_SEAL_CHARS // 2).hexdigest().encode() + b'"}\n'
 
 
 def _number(last: bytes, block: bytes) -> int:
+    import json
+
     try:
         number = json.loads(last)["n"]
-    except (ValueError, KeyError, TypeError):
+    except (ValueError, KeyError, TypeError, RecursionError):
         number = None
     return number if isinstance(number, int) else block.count(b"\n")
 

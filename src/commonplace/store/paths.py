@@ -23,7 +23,7 @@ PLACES = ("", *FOLDERS)
 _CONFLICT = re.compile(
     r"(?P<of>.+?)(?:"
     r"\.sync-conflict-\d{8}-\d{6}(?:-[A-Z0-9]{1,16})?"
-    r"|[ _-]\((?:[^()]{0,80} )?(?:conflicted copy|conflict copy|SFConflict|conflict|case conflict)[^()]{0,80}\)"
+    r"|[ _-]\((?:[^()]{0,80} )?(?:conflicted copy|conflict copy|SFConflict|conflict(?=\)|[^()]*[\d#]))[^()]{0,80}(?:\(\d{1,3}\))?\)(?: \(\d{1,3}\))?"
     r"|_conflict-\d{8}-\d{6}"
     r"|\.[Cc]onflict(?:ed)?(?:\.\d+)?"
     r")",

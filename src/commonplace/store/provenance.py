@@ -1,61 +1,105 @@
-"""Who wrote which bytes, as the log tells it. What the log does not know was changed by hand."""
+"""Who wrote which bytes, as the log tells it. What the log does not know was changed by hand.
+
+A line that was edited, or put in, vouches for nothing above what anybody's edit of the note itself would have.
+"""
 
 from __future__ import annotations
 
+import errno
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import NamedTuple
+
+from commonplace.note.format import stamp_of
 from commonplace.store import log
+from commonplace.store.base import Signature, trust_of
 from commonplace.store.disk import Disk
 from commonplace.store.paths import CONTROL
-from commonplace.store.raw import read_whole, signature_of
+from commonplace.store.raw import LINKED, signature_of
 
 HAND = "hand"
-# A log this long holds a few million changes; more is not read, and what it would tell counts as by hand.
-_LOG_BYTES = 1 << 30
+# This much of a log's end holds the last two hundred thousand changes; what was written before counts as by hand.
+_LOG_BYTES = 1 << 26
+# Enough of a log to tell it from any other.
+_FIRST = 256
+# What opening the log answers where there is none, or none we would follow: nobody vouches for anything then.
+_NOT_THERE = frozenset((errno.ENOENT, errno.ENOTDIR, errno.EISDIR, errno.ESPIPE, *LINKED))
+_DENIED = frozenset((errno.EACCES, errno.EPERM))
+
+
+class _Known(NamedTuple):
+    """One state of the log, whole: threads may ask while another reads the next."""
+
+    state: Signature
+    key: bytes
+    raw: bytes
+    places: dict[bytes, int]
 
 
 class Provenance:
-    """The log's answers, read once for each state of the log."""
+    """The log's answers, found once for each state of the log."""
 
     def __init__(self, path: str, disk: Disk) -> None:
         self._path = path
         self._disk = disk
-        self._read_at: object = None
-        self._key = b""
-        self._authors: dict[tuple[str, str], str] = {}
+        self._known: _Known | None = None
+        self._closed = False  # to us, as of the last mark: somebody else's notebook may be read all the same
 
     def author(self, name: str, stamp: str) -> str:
         """Who wrote the bytes with this stamp under this name."""
+        if self._closed:
+            return HAND
         try:
-            self._catch_up()
-        except OSError:  # no control folder, no log, or none we would follow: nobody vouches for anything
-            self._read_at, self._authors = None, {}
-        return self._authors.get((log.id_of(name, self._key), stamp), HAND) if self._authors else HAND
+            known = self._catch_up()
+        except OSError as problem:
+            if problem.errno not in _NOT_THERE:
+                raise  # who wrote it cannot be told now; a guess would be kept
+            return HAND
+        place = known.places.get(log.about(log.id_of(name, known.key), stamp))
+        found = None if place is None else log.entry_at(known.raw, place, known.key)
+        if found is None:
+            return HAND
+        entry, sound = found
+        return entry.call.origin if sound or trust_of(entry.call.origin) <= trust_of(HAND) else HAND
 
-    def _catch_up(self) -> None:
-        disk = self._disk
-        held = [disk.open_root(self._path)]
+    def mark(self) -> str:
+        """Which log this is: its key, and how it begins. Lines that are added leave it as it is; '' where there is none."""
         try:
-            held.append(disk.open_dir(CONTROL, held[0]))
-            state = signature_of(disk.stat(log.LOG, held[1]))
-            if state != self._read_at:
-                self._key = self._bytes(log.KEY, held[1])
-                self._authors = _authors(self._bytes(log.LOG, held[1]))
-                self._read_at = state
+            with self._control() as control:
+                first = self._bytes(log.LOG, control, _FIRST).partition(b"\n")[0]
+                mark = stamp_of(self._bytes(log.KEY, control, _FIRST) + first)[:16]
+        except OSError as problem:
+            self._closed = problem.errno in _DENIED
+            if not self._closed and problem.errno not in _NOT_THERE:
+                raise
+            return ""
+        self._closed = False
+        return mark
+
+    def _catch_up(self) -> _Known:
+        known = self._known
+        with self._control() as control:
+            state = signature_of(self._disk.stat(log.LOG, control))
+            if known is None or known.state != state:
+                raw = self._bytes(log.LOG, control, -_LOG_BYTES)
+                known = self._known = _Known(state, self._bytes(log.KEY, control, _FIRST), raw, log.places(raw))
+            return known
+
+    @contextmanager
+    def _control(self) -> Iterator[int]:
+        held = [self._disk.open_root(self._path)]
+        try:
+            held.append(self._disk.open_dir(CONTROL, held[0]))
+            yield held[1]
         finally:
             for fd in held:
-                disk.close(fd)
+                self._disk.close(fd)
 
-    def _bytes(self, name: str, control: int) -> bytes:
+    def _bytes(self, name: str, control: int, most: int) -> bytes:
+        """So many of a file's first bytes; of its last, where `most` is negative."""
         fd = self._disk.open_read(name, control)
         try:
-            return read_whole(self._disk, fd, _LOG_BYTES)
+            size = self._disk.stat_fd(fd).st_size
+            return self._disk.pread(fd, min(size, abs(most)), max(size + most, 0) if most < 0 else 0)
         finally:
             self._disk.close(fd)
-
-
-def _authors(raw: bytes) -> dict[tuple[str, str], str]:
-    out: dict[tuple[str, str], str] = {}
-    for entry, sound in log.read_entries(raw):
-        if entry.hash:
-            # Past a break in the chain anybody may have written the line: it can raise nothing.
-            out[(entry.id, entry.hash)] = entry.call.origin if sound or entry.call.origin != "person" else HAND
-    return out

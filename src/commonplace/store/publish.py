@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import stat
 from contextlib import suppress
 
+from commonplace.store.disk import NO_LINKS
 from commonplace.store.paths import INDEX
 from commonplace.store.turn import Turn, open_or_make, stage
 
@@ -33,7 +35,7 @@ def _publish(turn: Turn, text: str) -> str:
             return f"{_NOTE_OF_THAT_NAME} is {INDEX} on this disk, so no index was written; rename that note"
         mode = stat.S_IMODE(there.st_mode)
         if not _ours(turn):
-            _keep(turn, there.st_mtime_ns)
+            _keep(turn, there)
     staged = stage(disk, turn.tmp, text.encode(), mode, sync=False)
     disk.rename(staged, turn.tmp, INDEX, turn.root)
     return ""
@@ -47,18 +49,27 @@ def _inode(turn: Turn, file: str) -> int:
 
 
 def _ours(turn: Turn) -> bool:
+    """Whether the index that stands there is one we wrote, or what a power cut leaves of one: no bytes, or NULs."""
     fd = turn.disk.open_read(INDEX, turn.root)
     try:
-        return turn.disk.read(fd, len(INDEX_MARK)) == INDEX_MARK.encode()
+        return INDEX_MARK.encode().startswith(turn.disk.read(fd, len(INDEX_MARK)).rstrip(b"\0"))
     finally:
         turn.disk.close(fd)
 
 
-def _keep(turn: Turn, mtime: int) -> None:
-    """Somebody else's index goes into the history before ours takes its place."""
+def _keep(turn: Turn, there: os.stat_result) -> None:
+    """Somebody else's index goes into the history, and is safe there, before ours takes its place."""
+    kept = f"{there.st_mtime_ns}-{there.st_ino}.md"
     shelf = open_or_make(turn.disk, _SHELF, turn.history)
     try:
-        with suppress(FileExistsError):
-            turn.disk.link(INDEX, turn.root, f"{mtime}.md", shelf)
+        try:
+            turn.disk.link(INDEX, turn.root, kept, shelf)
+        except FileExistsError:
+            pass  # kept by a writer that was killed before it wrote ours
+        except OSError as problem:
+            if problem.errno not in NO_LINKS:
+                raise
+            turn.disk.rename(INDEX, turn.root, kept, shelf)
+        turn.disk.sync_dir(shelf)
     finally:
         turn.disk.close(shelf)

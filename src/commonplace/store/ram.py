@@ -6,7 +6,7 @@ from dataclasses import replace
 from threading import RLock
 
 from commonplace.errors import Changed, NotFound
-from commonplace.note.format import parse, render
+from commonplace.note.format import written
 from commonplace.note.kind import KINDS
 from commonplace.note.note import Note
 from commonplace.store.base import Call, Change, Found, Inventory, Pulse, Seen, Then, Written
@@ -29,20 +29,20 @@ class RamStore:
         try:
             return self._notes[name]
         except KeyError:
-            raise NotFound(f"no note named {name!r} in {self.where}") from None
+            raise NotFound(f"no note named {name!r} in {self.where}; `notes()` lists the names there are") from None
 
     def put(self, note: Note, *, call: Call, expect: str, then: Then | None = None) -> Written:
         file_of(note.name)
-        data = render(note)
+        ready = written(note)
         with self._turn:
             old = self._notes.get(note.name)
             if (old.note.stamp if old else "") != expect:
                 raise Changed(note.name, expect, old.note.stamp if old else "")
-            if old and old.note.source == data:
+            if old and old.note.stamp == ready.stamp:
                 return Written("unchanged", old.note)
             home = KINDS[note.kind].folder if note.kind in KINDS else ""
-            fresh = replace(parse(data, note.name, note.folder), folder=old.note.folder if old else home)
-            seen = Seen(note.name, fresh.folder, (self._changes + 1, len(data), 0, 0))
+            fresh = replace(ready, folder=old.note.folder if old else home)
+            seen = Seen(note.name, fresh.folder, (self._changes + 1, len(ready.source or b""), 0, 0))
             warnings = self._change(note.name, Found(fresh, seen, lambda: call.origin), then)
             return Written("updated" if old else "created", fresh, "", warnings)
 

@@ -22,7 +22,7 @@ _KINDS = (
     (stat.S_ISCHR, "a device"),
 )
 # What O_NOFOLLOW answers for a link (ELOOP; EMLINK on BSD), and O_NONBLOCK for a socket.
-_LINKED = frozenset((errno.ELOOP, errno.EMLINK, errno.ENXIO))
+LINKED = frozenset((errno.ELOOP, errno.EMLINK, errno.ENXIO))
 # SQLite keeps 64 signed bits; some file systems number inodes with all 64.
 _INODE_BITS = (1 << 63) - 1
 
@@ -51,38 +51,51 @@ def why_not(found: os.stat_result) -> str:
     return ""
 
 
+def why_closed(found: os.stat_result) -> str:
+    """Why what stands in the place of one of a notebook's folders was not looked into."""
+    if stat.S_ISDIR(found.st_mode):
+        return "may not be looked into, so its notes are not read; check its owner and mode"
+    what = next((word for test, word in _KINDS if test(found.st_mode)), "a file")
+    return f"is {what} where a folder of notes belongs; nothing in it is read. Move it away"
+
+
 def find(disk: Disk, root: int, name: str) -> Raw | None:
     """The file of a note, in whichever folder it lies; None where there is none.
 
     Raises:
-        BadFormat: something is there that cannot be a note.
+        BadFormat: only something that cannot be a note is there.
 
     """
     file = file_of(name)
+    odd: BadFormat | None = None
     for folder in PLACES:
         at = open_place(disk, root, folder)
         if at is None:
             continue
         try:
             raw = _read(disk, at, file, folder)
+        except BadFormat as problem:  # what cannot be a note hides none of that name in another folder
+            odd, raw = odd or problem, None
         finally:
             if at != root:
                 disk.close(at)
         if raw is not None:
             return raw
+    if odd is not None:
+        raise odd
     return None
 
 
 def open_place(disk: Disk, root: int, folder: str) -> int | None:
-    """A descriptor of one of a notebook's folders; the root's own for ''; None where there is no such folder."""
+    """A descriptor of one of a notebook's folders; the root's own for ''; None where there is none we may look into."""
     if not folder:
         return root
     try:
         return disk.open_dir(folder, root)
-    except (FileNotFoundError, NotADirectoryError):
+    except (FileNotFoundError, NotADirectoryError, PermissionError):
         return None
     except OSError as problem:
-        if problem.errno in _LINKED:
+        if problem.errno in LINKED:
             return None
         raise
 
@@ -101,15 +114,19 @@ def read_whole(disk: Disk, fd: int, cap: int) -> bytes:
 
 
 def pulse_of(disk: Disk, root: int) -> Pulse:
-    """The modification times of a notebook's folders: they change with every entry made, renamed or removed."""
-    marks = [disk.stat_fd(root).st_mtime_ns]
+    """Which folders a notebook has, and when each last changed: with every entry made, renamed or removed.
+
+    By ctime, which follows mtime and which no tool that restores times can set back.
+    """
+    held = disk.stat_fd(root)
+    marks = [held.st_ino, held.st_ctime_ns]
     for folder in PLACES[1:]:
         try:
             found = disk.stat(folder, root)
         except FileNotFoundError:
-            marks.append(0)
+            marks += (0, 0)
         else:
-            marks.append(found.st_mtime_ns if stat.S_ISDIR(found.st_mode) else 0)
+            marks += (found.st_ino, found.st_ctime_ns if stat.S_ISDIR(found.st_mode) else 0)
     return tuple(marks)
 
 
@@ -123,15 +140,19 @@ def _read(disk: Disk, at: int, file: str, folder: str) -> Raw | None:
         seen = disk.stat(file, at)
     except FileNotFoundError:
         return None
+    except PermissionError:
+        if not folder:
+            raise
+        return None  # a folder that shows its names and not its files: as good as closed
     _refuse(file, seen)
     try:
         fd = disk.open_read(file, at)
     except FileNotFoundError:
         return None
-    except PermissionError:
-        raise BadFormat(f"{file} may not be read; check its owner and mode") from None
+    except PermissionError as problem:
+        raise BadFormat(f"{file} may not be read; check its owner and mode") from problem
     except OSError as problem:
-        if problem.errno in _LINKED:
+        if problem.errno in LINKED:
             raise BadFormat(f"{file} is a link, not a plain file; not read") from None
         raise
     try:

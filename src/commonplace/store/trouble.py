@@ -23,13 +23,23 @@ def told(where: str, doing: str) -> Iterator[None]:
         raise _story(problem, where, doing) from problem
 
 
+def unsure(problem: OSError, where: str, name: str) -> DiskFailed:
+    """The error of a change that is made and can be neither kept for certain nor taken back."""
+    return DiskFailed(
+        f"the disk failed under {where} ({problem.strerror}) while keeping {name!r}, and again while putting it back; "
+        f"the change may stand or not. Check the disk, then read {name!r} to see"
+    )
+
+
 def _story(problem: OSError, where: str, doing: str) -> StoreError:
     what, number = problem.strerror or str(problem), problem.errno
+    if isinstance(problem.filename, str) and problem.filename != where:
+        what = f"{problem.filename!r}: {what}"
     if number in _FULL:
         return DiskFull(f"no room left for {where} ({what}) while {doing}; nothing was changed. Free some space")
     if number in _DENIED:
         return ReadOnly(
-            f"{where} may not be written ({what}) while {doing}; nothing was changed. Check its owner and modes"
+            f"{where} may not be used so ({what}) while {doing}; nothing was changed. Check its owner and modes"
         )
     if number in _IN_THE_WAY:
         return Obstructed(

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from typing import NamedTuple
 
-from commonplace.errors import NewerFormat
+from commonplace.errors import NewerFormat, Obstructed
 from commonplace.store import log
 from commonplace.store.disk import Disk
 from commonplace.store.locking import WAIT_SECONDS, lock
@@ -51,6 +51,7 @@ def take_turn(disk: Disk, path: str, *, visit: bool = False) -> Iterator[Turn]:
 
     """
     held: list[int] = []
+    guard: int | None = None
 
     def hold(fd: int) -> int:
         held.append(fd)
@@ -61,16 +62,18 @@ def take_turn(disk: Disk, path: str, *, visit: bool = False) -> Iterator[Turn]:
         control = hold(disk.open_dir(CONTROL, root) if visit else open_or_make(disk, CONTROL, root))
         if visit:
             read_small(disk, FORMAT_FILE, control)
-        hold(lock(disk, control, path, wait=0.0 if visit else WAIT_SECONDS))
+        _laid_out(disk, control, path)  # of a later format, not even the lock is ours to make
+        guard = hold(lock(disk, control, path, wait=0.0 if visit else WAIT_SECONDS))
         if not _laid_out(disk, control, path):
+            _sync_above(disk, root, path)
             _lay_out(disk, root, control)
-        tmp = hold(disk.open_dir(TMP, control))
-        for name in disk.names(tmp):  # whoever staged these is dead: we hold the lock
-            disk.unlink(name, tmp)
-        history = hold(disk.open_dir(HISTORY, control))
-        key = read_small(disk, log.KEY, control)
+        tmp, history = (hold(_folder(disk, name, control, visit=visit)) for name in (TMP, HISTORY))
+        _clear(disk, tmp)
+        key = read_small(disk, log.KEY, control) if visit else _key(disk, tmp, control)
         yield Turn(disk, path, root, control, tmp, history, hold(disk.open_append(log.LOG, control)), key)
     finally:
+        if guard is not None:
+            disk.unlock(guard)
         for fd in reversed(held):
             disk.close(fd)
 
@@ -99,19 +102,58 @@ def stage(disk: Disk, tmp: int, data: bytes, mode: int = 0o600, *, sync: bool = 
 def open_or_make(disk: Disk, name: str, at: int) -> int:
     """A folder's descriptor; a folder that was missing is made, and stays made."""
     try:
-        return disk.open_dir(name, at)
+        fd = disk.open_dir(name, at)
     except FileNotFoundError:
         _make(disk, name, at)
         return disk.open_dir(name, at)
+    try:
+        if not disk.names(fd):  # a writer that died may have made it and not waited for the disk
+            disk.sync_dir(at)
+    except BaseException:
+        disk.close(fd)
+        raise
+    return fd
 
 
 def read_small(disk: Disk, name: str, at: int) -> bytes:
     """The bytes of a small file of ours."""
     fd = disk.open_read(name, at)
     try:
+        if not stat.S_ISREG(disk.stat_fd(fd).st_mode):
+            raise Obstructed(f"{CONTROL}/{name} is not a plain file; nothing was changed. Move it away")
         return read_whole(disk, fd, _SMALL)
     finally:
         disk.close(fd)
+
+
+def _folder(disk: Disk, name: str, control: int, *, visit: bool) -> int:
+    """A folder of the control folder. Copies may come without those that were empty: they are made again."""
+    try:
+        return disk.open_dir(name, control)
+    except FileNotFoundError:
+        if visit:
+            raise
+        return open_or_make(disk, name, control)
+
+
+def _clear(disk: Disk, tmp: int) -> None:
+    """Take away what dead writers staged: we hold the lock. A folder there is somebody else's, and stays."""
+    for name in disk.names(tmp):
+        try:
+            disk.unlink(name, tmp)
+        except OSError:
+            if not stat.S_ISDIR(disk.stat(name, tmp).st_mode):
+                raise
+
+
+def _key(disk: Disk, tmp: int, control: int) -> bytes:
+    """The log's key; a new one where it is missing, for which what the log said so far vouches for nobody."""
+    try:
+        return read_small(disk, log.KEY, control)
+    except FileNotFoundError:
+        disk.rename(stage(disk, tmp, os.urandom(log.KEY_BYTES)), tmp, log.KEY, control)
+        disk.sync_dir(control)
+        return read_small(disk, log.KEY, control)
 
 
 def _make(disk: Disk, name: str, at: int) -> None:
@@ -134,6 +176,23 @@ def _open_root(disk: Disk, path: str) -> int:
         return disk.open_root(path)
 
 
+def _sync_above(disk: Disk, root: int, path: str) -> None:
+    """Make the disk keep the folders the notebook lies in, whichever writer made them: all that may be ours."""
+    ours = disk.stat_fd(root)
+    while path != (path := os.path.dirname(path)):
+        try:
+            fd = disk.open_root(path)
+        except PermissionError:
+            return
+        try:
+            found = disk.stat_fd(fd)
+            if (found.st_uid, found.st_dev) != (ours.st_uid, ours.st_dev):
+                return
+            disk.sync_dir(fd)
+        finally:
+            disk.close(fd)
+
+
 def _laid_out(disk: Disk, control: int, path: str) -> bool:
     try:
         text = read_small(disk, FORMAT_FILE, control).decode("ascii", "replace").strip()
@@ -153,10 +212,7 @@ def _lay_out(disk: Disk, root: int, control: int) -> None:
     tmp = open_or_make(disk, TMP, control)
     try:
         disk.close(disk.open_append(log.LOG, control))
-        try:
-            disk.stat(log.KEY, control)
-        except FileNotFoundError:
-            disk.rename(stage(disk, tmp, os.urandom(log.KEY_BYTES)), tmp, log.KEY, control)
+        _key(disk, tmp, control)
         disk.sync_dir(control)
         disk.sync_dir(root)
         disk.rename(stage(disk, tmp, f"{FORMAT}\n".encode()), tmp, FORMAT_FILE, control)

@@ -3,26 +3,101 @@
 from __future__ import annotations
 
 import json
+import os
+import shutil
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import date
-from typing import Any
+from textwrap import wrap
+from typing import Any, TextIO
+from unicodedata import east_asian_width
 
-from commonplace.guard.text import cleaned
+from commonplace.guard.text import cleaned, one_line
 from commonplace.note.note import Note
 from commonplace.outcomes import Conflict, Hit, Recall, Room, Saved
 from commonplace.store.base import Problem
 
+# A terminal narrower than this is left to fold lines as it does.
+_FOLDABLE = 20
+
+
+class Unheard(Exception):
+    """What was printed could not be written, and why; '' where its reader has gone, as `| head` does."""
+
 
 def say(text: str, *, to_error: bool = False) -> None:
     """Print text that may come from a note: nothing in it moves a cursor, changes a colour or hides."""
-    stream = sys.stderr if to_error else sys.stdout
-    safe = cleaned(text)
-    stream.write(safe.encode(stream.encoding or "utf-8", "replace").decode(stream.encoding or "utf-8") + "\n")
+    _write(cleaned(text), to_error=to_error)
+
+
+def say_line(text: str, *, indent: int = 0, cut: bool = False, to_error: bool = False) -> None:
+    """Print text that is one line whatever it holds; on a terminal, folded between words, or cut at its edge."""
+    text, room = one_line(text), _columns(sys.stderr if to_error else sys.stdout) - indent
+    if room > 0 and cut:
+        text = _cut(text, room)
+    fold = room >= _FOLDABLE and sum(map(_width, text)) == len(text)  # else the terminal does it better
+    lines = wrap(text, room, break_on_hyphens=False, break_long_words=False) if fold else [text]
+    _write("\n".join(" " * indent + line for line in lines), to_error=to_error)
+
+
+def complain(text: str) -> None:
+    """Print one line of what went wrong, or is odd."""
+    say_line(f"commonplace: {text}", to_error=True)
 
 
 def say_json(value: object) -> None:
     """Print one JSON document, in ASCII: no terminal can be moved by it, and every reader can read it."""
-    sys.stdout.write(json.dumps(value, indent=2) + "\n")
+    _write(json.dumps(value, indent=2), to_error=False)
+
+
+def flush() -> None:
+    """Hand on what was printed: what goes wrong with it shows here, not after the last line of the program."""
+    for stream in (sys.stdout, sys.stderr):
+        if stream is not None:
+            with _heard(stream):
+                stream.flush()
+
+
+def is_terminal(stream: TextIO | None) -> bool:
+    """Whether a person sees, or types into, a stream. It may be closed."""
+    return stream is not None and stream.isatty()
+
+
+def _columns(stream: TextIO | None) -> int:
+    """How many columns a stream shows; 0 for any number, where it is no terminal."""
+    return shutil.get_terminal_size().columns if is_terminal(stream) else 0
+
+
+def _cut(text: str, room: int) -> str:
+    widths = [_width(char) for char in text]
+    if sum(widths) <= room:
+        return text
+    while sum(widths) >= room:
+        widths.pop()
+    return text[: len(widths)] + "…"
+
+
+def _width(char: str) -> int:
+    return 2 if east_asian_width(char) in "WF" else 1
+
+
+def _write(text: str, *, to_error: bool) -> None:
+    stream = sys.stderr if to_error else sys.stdout
+    if stream is not None:  # closed: nobody wants to know
+        encoding = stream.encoding or "utf-8"
+        with _heard(stream):
+            stream.write(text.encode(encoding, "replace").decode(encoding) + "\n")
+
+
+@contextmanager
+def _heard(stream: TextIO) -> Iterator[None]:
+    try:
+        yield
+    except OSError as problem:
+        with open(os.devnull, "wb") as null:  # what still waits to be printed would fail again at the very end
+            os.dup2(null.fileno(), stream.fileno())
+        raise Unheard("" if isinstance(problem, BrokenPipeError) else str(problem.strerror)) from None
 
 
 def note_json(note: Note, *, body: bool) -> dict[str, Any]:
@@ -55,7 +130,7 @@ def saved_json(saved: Saved, notebook: str) -> dict[str, Any]:
         "file": saved.file,
         "notebook": notebook,
         "stamp": saved.note.stamp,
-        "kept": saved.kept,
+        "kept": os.path.join(notebook, saved.kept) if saved.kept else "",
         "room": room_json(saved.room),
         "warnings": list(saved.warnings),
     }

@@ -12,14 +12,17 @@ import shutil
 import subprocess
 import sys
 import tempfile
+from io import TextIOWrapper
 from textwrap import wrap
 
+from commonplace.errors import CommonplaceError
 from commonplace.open import open_memory
 from commonplace.outcomes import Saved
 from commonplace.prompt.preamble import NO_TOOLS
-from commonplace.settings import read_settings
+from commonplace.settings import read_settings, switched_off
 
-WIDTH = 79
+# Lines fit a terminal of this width, or the one there is. Narrower than the least, nothing helps.
+WIDTH, LEAST = 79, 40
 FACT = """We deploy with ./deploy.sh, which refuses a dirty tree.
 
 **Why:** a half-committed deploy took the site down on 2026-04-02.
@@ -29,10 +32,12 @@ QUESTION = "how do I cut a release here, what does deploy need"
 # What each entry of a home is for, in the order the demo shows them.
 _ENTRIES = {
     "MEMORY.md": "the index, made from the notes",
-    ".commonplace": "lock, log, earlier versions of notes",
-    "cache": "for speed only; made again if it is lost",
+    ".commonplace": "lock, log, earlier versions",
+    "cache": "for speed only; may be deleted",
 }
+_A_NOTE = "a note; edit it with any tool"
 _PATIENCE = 60.0
+_ENDED = 130
 
 
 def main() -> int:
@@ -42,11 +47,19 @@ def main() -> int:
     parser.add_argument("--question", default=QUESTION, metavar="TEXT", help="what the second process is asked")
     parser.add_argument("part", nargs="?", choices=("learn", "answer"), help=argparse.SUPPRESS)
     given = parser.parse_args()
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, TextIOWrapper):
+            stream.reconfigure(errors="replace")  # a terminal without the letters of a question shows it all the same
     if given.part:
         return _learn() if given.part == "learn" else _answer(given.question)
     home = os.path.realpath(tempfile.mkdtemp(prefix="commonplace-demo-"))
     try:
-        return _play(home, given.question, keep=given.keep)
+        code = _play(home, given.question, keep=given.keep)
+        sys.stdout.flush()
+        return code
+    except (KeyboardInterrupt, BrokenPipeError):  # whoever watched has seen enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return _ENDED
     finally:
         if not given.keep:
             shutil.rmtree(home)
@@ -101,7 +114,7 @@ def _play(home: str, question: str, *, keep: bool) -> int:
     user = os.path.join(home, "user")
     _head(3, f"What is left on the disk, in {home}")
     for line in _tree(home):
-        _say(line)
+        print(f"   {line}")
     note = next(name for name in sorted(os.listdir(user)) if "deploy" in name)
     _head(4, f"One note as it lies there: user/{note}")
     _show(_text(os.path.join(user, note)))
@@ -128,12 +141,14 @@ def _tree(home: str) -> list[str]:
     """The home as a small tree, each entry with what it is for."""
     user = os.path.join(home, "user")
     notes = sorted(name for name in os.listdir(user) if name not in _ENTRIES)
-    out = ["user/"]
+    out = [("user/", "")]
     for name in (*notes, "MEMORY.md", ".commonplace"):
         inner = sorted(os.listdir(os.path.join(user, name))) if os.path.isdir(os.path.join(user, name)) else []
-        entry = f"  {name}/" if inner else f"  {name}"
-        out.append(f"{entry:<43}{_ENTRIES.get(name, 'a note; edit or delete it with any tool')}")
-    return [*out, f"{'cache/':<43}{_ENTRIES['cache']}"]
+        out.append((f"  {name}/" if inner else f"  {name}", _ENTRIES.get(name, _A_NOTE)))
+    out.append(("cache/", _ENTRIES["cache"]))
+    widest = max(len(entry) for entry, _ in out) + 2
+    fits = 3 + widest + max(len(what) for _, what in out) <= _width()
+    return [f"{entry:<{widest}}{what}".rstrip() if fits else entry for entry, what in out]
 
 
 def _next(home: str, *, keep: bool) -> None:
@@ -148,12 +163,20 @@ def _next(home: str, *, keep: bool) -> None:
     ):
         print(f"   {command} {words}")
     print()
-    _say(f"Those use your own notebook, {read_settings().notebook}.")
+    _say(_yours())
     if keep:
         _say("The home of this demo is kept. To look around in it, then remove it:")
         print(f"   {command} list --dir {shlex.quote(os.path.join(home, 'user'))}\n   rm -r {shlex.quote(home)}")
     else:
         _say("The home of this demo is removed again; --keep leaves it.")
+
+
+def _yours() -> str:
+    try:
+        where = f"Those use your own notebook, {read_settings().notebook}."
+    except CommonplaceError as problem:
+        return f"Before they work: {problem}."
+    return f"{where} But COMMONPLACE=off is set: until it is not, they do nothing." if switched_off() else where
 
 
 def _command() -> str:
@@ -177,14 +200,20 @@ def _head(number: int, text: str) -> None:
 def _show(text: str) -> None:
     """Print what a file or a process says, set apart, and folded where it is wider than a terminal."""
     for line in text.strip("\n").split("\n"):
-        hang = "  " if line.startswith("- ") else ""
-        folded = wrap(line, WIDTH - 5, subsequent_indent=hang, break_on_hyphens=False, drop_whitespace=True)
+        hang = "  " if line.startswith("- ") else " " * (len(line) - len(line.lstrip()))
+        folded = wrap(line, _width() - 5, subsequent_indent=hang, break_on_hyphens=False, drop_whitespace=True)
         for piece in folded or [""]:
             print(f"   | {piece}".rstrip())
 
 
 def _say(text: str) -> None:
-    print("\n".join(wrap(text, WIDTH, initial_indent="   ", subsequent_indent="   ", replace_whitespace=False)))
+    # Long words are left whole: a path can be copied.
+    lines = wrap(text, _width() - 3, break_long_words=False, break_on_hyphens=False)
+    print("\n".join(f"   {line}" for line in lines))
+
+
+def _width() -> int:
+    return max(LEAST, min(WIDTH, shutil.get_terminal_size((WIDTH, 24)).columns))
 
 
 def _text(path: str) -> str:
