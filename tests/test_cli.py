@@ -1,0 +1,443 @@
+"""The command, as people and scripts meet it. The transcripts in tests/cli teach it; what they cannot say is here."""
+
+import fcntl
+import io
+import json
+import os
+import random
+import re
+import select
+import shlex
+import signal
+import subprocess
+import sys
+import termios
+import time
+import unicodedata
+from contextlib import redirect_stderr, redirect_stdout, suppress
+from pathlib import Path
+
+import click
+import pytest
+from tests.transcripts import REWRITE, play
+
+from commonplace import open_memory
+from commonplace.settings import read_settings
+from commonplace.surfaces.cli import caller, cli, run
+
+TRANSCRIPTS = sorted((Path(__file__).parent / "cli").glob("*.txt"))
+AGENT_SHELLS = (
+    "CLAUDECODE", "CODEX_SANDBOX", "COPILOT_CLI", "GEMINI_CLI", "GEMINI_SESSION_ID", "GOOSE_TERMINAL", "OPENCODE",
+)  # fmt: skip
+
+
+@pytest.fixture
+def ana(tmp_path, monkeypatch):
+    """The home of a person who has a notebook in `memory` and no agent around."""
+    place = tmp_path / "ana"
+    place.mkdir()
+    for name in (*AGENT_SHELLS, "PYTHONUNBUFFERED", "NO_COLOR"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("HOME", str(place))
+    monkeypatch.setenv("COMMONPLACE_HOME", str(place / "memory"))
+    monkeypatch.setenv("COLUMNS", "80")
+    monkeypatch.chdir(place)
+    return place
+
+
+@pytest.mark.parametrize("path", TRANSCRIPTS, ids=[path.stem for path in TRANSCRIPTS])
+def test_the_transcript_holds(path, ana):
+    now = play(path, ana)
+    if REWRITE:
+        path.write_text(now, "utf-8")
+    assert now == path.read_text("utf-8")
+
+
+# --- in this process -------------------------------------------------------------------------------------------
+
+
+class Terminal:
+    """A terminal of so many columns, made of a real pseudo-terminal: what is printed on it, and who types."""
+
+    def __init__(self, columns):
+        self.columns = columns
+        self.ours, self.theirs = os.openpty()
+        self.stream = os.fdopen(self.theirs, "w", encoding="utf-8", closefd=False)
+        self.keys = os.fdopen(self.theirs, "r", encoding="utf-8", closefd=False)
+
+    def read(self):
+        """All that was printed, as the terminal got it."""
+        self.stream.flush()
+        out = b""
+        while select.select([self.ours], [], [], 0)[0]:
+            out += os.read(self.ours, 65536)
+        return out.replace(b"\r\n", b"\n").decode()
+
+    def close(self):
+        self.stream.close()
+        self.keys.close()
+        os.close(self.ours)
+        os.close(self.theirs)
+
+
+@pytest.fixture
+def terminal(monkeypatch):
+    made = Terminal(40)
+    monkeypatch.setenv("COLUMNS", str(made.columns))
+    yield made
+    made.close()
+
+
+def command(*args, stdin=b"", out=None, err=None):
+    """Run a command line here: its exit code, and the bytes it printed on stdout and stderr."""
+    streams = [io.TextIOWrapper(io.BytesIO(), encoding="utf-8", write_through=True) for _ in "12"]
+    before, sys.stdin = sys.stdin, io.TextIOWrapper(io.BytesIO(stdin), encoding="utf-8")
+    try:
+        with redirect_stdout(out or streams[0]), redirect_stderr(err or streams[1]):
+            code = run(args)
+    finally:
+        sys.stdin = before
+    return code, *(stream.buffer.getvalue() for stream in streams)
+
+
+COMMANDS = sorted(cli.commands)
+# A command line for each command that works on a notebook which has a note called `deploy`.
+WORKS = {
+    "remember": ["remember", "Deploys run on Mondays", "--name", "deploy"],
+    "recall": ["recall", "deploys"],
+    "list": ["list"],
+    "show": ["show", "deploy"],
+    "forget": ["forget", "deploy"],
+    "preamble": ["preamble"],
+    "status": ["status"],
+}
+
+
+def test_each_command_is_tried_here():
+    assert sorted(WORKS) == COMMANDS
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_command_takes_a_directory_prints_json_and_helps(ana, name):
+    options = {option for param in cli.commands[name].params for option in param.opts}
+    assert {"--json", "--dir"} <= options
+    code, out, err = command(name, "--help")
+    assert (code, err) == (0, b"")
+    assert max(map(len, out.decode().split("\n"))) <= 80
+    assert cli.commands[name].help.split("\n")[0].encode() in out
+    assert all(param.help for param in cli.commands[name].params if isinstance(param, click.Option))
+    command("remember", "Deploys run on Tuesdays", "--name", "deploy", "--dir", "there")
+    code, out, err = command(*WORKS[name], "--json", "--dir", "there")
+    assert (code, err) == (0, b"")
+    assert isinstance(json.loads(out), dict)
+    assert out.isascii()
+    assert not (ana / "memory" / "user").exists()
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+@pytest.mark.parametrize("word", ["off", "0", "False"])
+def test_off_makes_every_command_a_silent_no_op(ana, monkeypatch, name, word):
+    monkeypatch.setenv("COMMONPLACE", word)
+    for extra in ([], ["--json"], ["--dir", "there"], ["--dir", ""]):
+        assert command(*WORKS[name], *extra) == (0, b"", b"")
+    assert list(ana.iterdir()) == []
+    assert command(name, "--help")[1] != b""
+
+
+CODES = [
+    (["list"], 0), (["status"], 0), (["preamble"], 0), (["recall", "x"], 0), (["--help"], 0), (["--version"], 0),
+    (["remember", "A fact of its own"], 0), (["remember", "A fact", "--name", "deploy", "--replace"], 0),
+    (["remember", ""], 1), (["remember", "x" * 5000], 1), (["remember", "x", "--kind", "wish"], 1), (["remember", "?"], 1),
+    (["show", "blob"], 1), (["forget", "blob"], 1), (["list", "--dir", "file"], 1), (["list", "--dir", ""], 1),
+    ([], 2), (["nonsense"], 2), (["list", "extra"], 2), (["list", "--nonsense"], 2), (["show"], 2), (["forget"], 2),
+    (["show", "a", "b"], 2), (["recall"], 2), (["recall", "x", "--limit", "0"], 2), (["recall", "x", "--limit", "many"], 2),
+    (["recall", "x", "--limit", "1001"], 2), (["list", "--kind", "wish"], 2), (["list", "--since", "soon"], 2),
+    (["remember", "x", "--expires", "2026-02-30"], 2), (["remember", "x", "--name"], 2), (["preamble", "--tools", "x"], 2),
+    (["show", "no-such-note"], 3), (["forget", "no-such-note"], 3), (["show", ""], 3), (["show", "\0"], 3),
+    (["remember", "Ana prefers tea", "--name", "deploy"], 4), (["remember", "Ana prefers tea", "--name", "DEPLOY"], 4),
+]  # fmt: skip
+
+
+def test_the_exit_code_says_how_it_went(ana):
+    command("remember", "Deploys run on Tuesdays", "--name", "deploy")
+    (ana / "file").touch()
+    (ana / "memory" / "user" / "blob.md").write_bytes(b"a\0b")
+    for args, expected in CODES:
+        code, out, err = command(*args)
+        assert code == expected, (args, out, err)
+        assert b"Traceback" not in err
+        assert err.strip() if code else True
+        if code in (1, 3):
+            assert err.startswith(b"commonplace: ")
+        if code == 2 and args:
+            assert b"--help' for help" in err
+
+
+def test_answers_go_to_stdout_and_the_rest_to_stderr(ana):
+    for args, out, err in (
+        (["remember", "Deploys run on Tuesdays"], b"created", b"to take it back"),
+        (["recall", "deploys"], b"deploys-run-on-tuesdays", b""),
+        (["recall", "zebra"], b"", b"nothing found"),
+        (["list", "--kind", "user"], b"", b"no notes like that"),
+        (["forget", "deploys-run-on-tuesdays"], b"forgot", b"its last version is kept"),
+        (["list"], b"", b"no notes in"),
+    ):
+        _, said, told = command(*args)
+        assert (out in said, err in told) == (True, True), args
+        assert bool(said) == bool(out)
+        assert bool(told) == bool(err)
+
+
+# --- what a hint says to type works ----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("where", [None, "plain", "with space", "o'brien", "größe", "$HOME;rm", '"quoted"'])
+@pytest.mark.parametrize("text", ["A plain fact", "我们用 deploy.sh 部署", "🎉", "C++ rules"])
+def test_the_command_a_hint_names_does_what_it_says(ana, where, text):
+    at = [] if where is None else ["--dir", where]
+    hint = command("remember", text, *at)[2].decode().split("to take it back: commonplace ")[1]
+    assert len(open_memory(where).notes().notes) == 1
+    assert command(*shlex.split(hint))[0] == 0
+    assert open_memory(where).notes().notes == ()
+
+
+def test_the_file_and_the_kept_version_a_save_names_are_there(ana):
+    _, _, first = command("remember", "Deploys run on Tuesdays", "--name", "deploy")
+    source = Path(first.decode().split("\n")[0]).read_bytes()
+    _, _, second = command("remember", "Deploys run on Mondays", "--name", "deploy")
+    assert Path(second.decode().split("is kept: ")[1].strip()).read_bytes() == source
+    _, out, _ = command("remember", "Deploys run on Fridays", "--name", "deploy", "--json")
+    assert b"Mondays" in Path(json.loads(out)["kept"]).read_bytes()
+    _, out, _ = command("forget", "deploy", "--json")
+    assert b"Fridays" in Path(json.loads(out)["kept"]).read_bytes()
+
+
+# --- nothing moves a terminal ----------------------------------------------------------------------------------
+
+ESCAPES = [
+    "\x1b[2J", "\x1b[31mred\x1b[0m", "\x1b]0;title\x07", "\x1b]8;;http://x\x1b\\link\x1b]8;;\x1b\\", "\x1bP1$r\x1b\\", "\x1bc", "\x1b",
+    "\x9b31m", "\x9d0;t\x9c", "\x90q\x9c", "\x84\x85\x88", "\x07", "\x08\x08", "\r", "\rcommonplace: fine", "\x0b\x0c", "\x7f", "\x00",
+    "\u202e", "\u202edrow\u202c", "\u2066x\u2069", "\u200b\u200d\ufeff", "\u2028", "\u2029", "\U000e0041\U000e0042", "\xad", "\u061c",
+    "a\x1b[1A\x1b[2K", "x\ny", "x\r\ny", "\ud83c", "\ufff9\ufffb", "\U0001f3f4\U000e0067\U000e007f", "\x1b[", "\x1b]", "\x9b", "\x18\x1a",
+]  # fmt: skip
+MOVES = re.compile(
+    "[\x00-\x09\x0b-\x1f\x7f-\x9f\xad\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\U000e0000-\U000e0fff\ud800-\udfff]"
+)
+
+
+def quiet(*said):
+    return not any(MOVES.search(text.decode()) for text in said)
+
+
+@pytest.mark.promise
+def test_no_argument_reaches_a_screen_raw(ana, tally, scale):
+    command("remember", "Deploys run on Tuesdays", "--name", "deploy")
+    together = scale(3, 1)
+    for number in range(0, len(ESCAPES), together):
+        escape = "-".join(ESCAPES[number : number + together])
+        word = f"a{escape}b"
+        for args in (
+            ["remember", word], ["remember", f"{word} fact", "--name", word], ["remember", "x", "--kind", word],
+            ["remember", "A fact", "--description", word, "--tag", word, "--name", "deploy"],
+            ["remember", "Ana prefers tea", "--name", "deploy", "--supersedes", word], ["remember", "x", "--expires", word],
+            ["recall", word], ["recall", "x", "--limit", word], ["list", "--since", word], ["list", "--kind", word],
+            ["list", "--tag", word], ["show", word], ["forget", word], ["preamble", "--tools", word], [word], [f"--{word}"],
+            ["list", f"--{word}"], ["list", "--dir", word], ["status", "--dir", word], ["show", "x", "--dir", word],
+        ):  # fmt: skip
+            with tally("R19", (escape, *args[:2])):
+                code, out, err = command(*args)
+                assert quiet(out, err), (out, err)
+                assert code in (0, 1, 2, 3, 4)
+
+
+@pytest.mark.promise
+def test_no_file_reaches_a_screen_raw(ana, tally):
+    book = ana / "memory" / "user"
+    (book / "sessions").mkdir(parents=True)
+    names = []
+    for number, escape in enumerate(ESCAPES):
+        text = f"say{escape}so"
+        header = f"---\nname: {text}\ntitle: {text}\ndescription: {text}\ntype: {text}\ntags: [{text}]\nsupersedes: [{text}]\n---\n"
+        (book / f"plain-{number}.md").write_bytes(f"{header}{text}\n".encode("utf-8", "replace"))
+        names.append(f"plain-{number}")
+        with suppress(OSError, ValueError):  # what the disk will not have as a name
+            name = f"odd-{number}-{escape}-x"
+            (book / f"{name}.md").write_bytes(f"{text} {number}\n".encode("utf-8", "replace"))
+            names.append(name)
+        with suppress(OSError, ValueError):
+            (book / f"odd-{number}-{escape}.sync-conflict-20260515-080000.md").write_text("x")
+            (book / f"dir-{number}-{escape}").mkdir()
+            (book / f"dir-{number}-{escape}.md").mkdir()
+    assert len(names) > 1.5 * len(ESCAPES)
+    lines = [["list"], ["status"], ["preamble"], ["recall", "say so plain odd", "--limit", "1000"], ["list", "--json"]]
+    for args in (*lines, *(["show", name] for name in names), *(["show", name, "--json"] for name in names[:5])):
+        with tally("R19", args):
+            _, out, err = command(*args)
+            assert quiet(out, err), (out, err)
+    out = command("list")[1].decode()
+    assert len([line for line in out.split("\n") if line.startswith("  ")]) == len(open_memory().notes().notes)
+    assert b"\ncommonplace: fine" not in command("list")[2]
+
+
+def test_a_listed_note_can_be_shown_by_the_name_a_person_sees(ana):
+    book = ana / "memory" / "user"
+    book.mkdir(parents=True)
+    for name in ("my \u202enote", "zero\u200bwidth", "Größe", "with space", "a'b", "x" * 200):
+        (book / f"{name}.md").write_text(f"The text of {len(name)}.\n")
+        seen = command("list")[1].decode().split("\n")[1].strip().partition(":")[0]
+        assert command("show", seen)[0] == 0, (name, seen)
+        (book / f"{name}.md").unlink()
+
+
+# --- on a terminal, and on none --------------------------------------------------------------------------------
+
+
+def test_lines_fit_the_terminal_and_a_pipe_gets_one_for_each_note(ana, terminal):
+    texts = [
+        "The build is slow on Mondays, because the cache is cold after a weekend",
+        "x" * 100,
+        "部署" * 40,
+        "🎉 " * 30 + "party",
+    ]
+    for number, text in enumerate(texts):
+        command("remember", text, "--name", f"note-{number}")
+    for args in (["list"], ["recall", "build slow party 部署 " + "x" * 100]):
+        code, _, _ = command(*args, out=terminal.stream, err=terminal.stream)
+        assert code == 0
+        for line in terminal.read().split("\n"):
+            wide = sum(2 if unicodedata.east_asian_width(char) in "WF" else 1 for char in line)
+            assert wide <= 40 or (args[0] == "recall" and wide > len(line)) or " " not in line.strip(), line
+    assert command("list")[1].decode().count("\n") == 1 + len(texts)
+    assert "weekend" in command("list")[1].decode()
+
+
+@pytest.mark.parametrize("no_color", [None, "1", ""])
+def test_no_colour_is_ever_used(ana, terminal, monkeypatch, no_color):
+    if no_color is not None:
+        monkeypatch.setenv("NO_COLOR", no_color)
+    monkeypatch.setenv("TERM", "xterm-256color")
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    command("remember", "Deploys run on Tuesdays", "--name", "deploy", out=terminal.stream, err=terminal.stream)
+    for args in (*WORKS.values(), ["--help"], ["nonsense"], ["list", "--nonsense"], []):
+        command(*args, out=terminal.stream, err=terminal.stream)
+    assert "\x1b" not in terminal.read()
+
+
+WHO = [
+    ({}, True, True, "person"),
+    ({}, False, True, "agent"),
+    ({}, True, False, "agent"),
+    ({}, False, False, "agent"),
+    *[({name: "1"}, True, True, "agent") for name in AGENT_SHELLS],
+    ({"CLAUDECODE": ""}, True, True, "person"),
+]
+
+
+@pytest.mark.parametrize(("env", "typed", "seen", "who"), WHO)
+def test_a_person_is_who_types_at_a_terminal_with_no_agent_around(ana, terminal, monkeypatch, env, typed, seen, who):
+    pipe = io.StringIO()
+    monkeypatch.setattr(sys, "stdin", terminal.keys if typed else pipe)
+    with redirect_stderr(terminal.stream if seen else pipe):
+        assert caller(read_settings(None, env)).origin == who
+    monkeypatch.setattr(sys, "stdin", None)
+    assert caller(read_settings(None, env)).origin == "agent"
+
+
+def test_whatever_comes_on_stdin_is_saved_refused_or_called_wrong(ana, scale):
+    dice = random.Random(15)
+    for _ in range(scale(60, 2000)):
+        raw = dice.choice([dice.randbytes(dice.randrange(200)), bytes(dice.choices(b"ab \n\0\xff\xc3\xa9-", k=30)), b"x" * dice.choice([4096, 4097, 65536, 70000])])  # fmt: skip
+        code, out, err = command("remember", "-", stdin=raw)
+        assert code in (0, 1, 2)
+        assert quiet(out, err)
+    for note in open_memory().notes().notes:
+        note.body.encode()
+
+
+# --- real processes --------------------------------------------------------------------------------------------
+
+COMMONPLACE = [sys.executable, "-m", "commonplace"]
+
+
+def started(*args, **given):
+    return subprocess.Popen([*COMMONPLACE, *args], **{"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, **given})
+
+
+def test_a_person_at_a_real_terminal_is_one(ana):
+    ours, theirs = os.openpty()
+    try:
+        done = subprocess.run([*COMMONPLACE, "remember", "Ana said so herself"], stdin=theirs, stdout=theirs, stderr=theirs, timeout=30, check=True)  # fmt: skip
+        assert done.returncode == 0
+        assert b"created ana-said-so-herself" in os.read(ours, 65536)
+    finally:
+        os.close(ours)
+        os.close(theirs)
+    assert open_memory().recall("herself").hits[0].trust == "person"
+
+
+@pytest.mark.parametrize("args", [["list"], ["list", "--json"], ["recall", "fact", "--limit", "1000"]])
+def test_a_reader_that_leaves_early_is_no_error(ana, args):
+    book = ana / "memory" / "user"
+    book.mkdir(parents=True)
+    for number in range(900):
+        (book / f"fact-{number:03}-{'x' * 60}.md").write_text(f"Fact number {number} is so{' and so' * 12}.\n")
+    process = started(*args)
+    assert process.stdout.readline()
+    process.stdout.close()
+    assert process.stderr.read() == b""
+    process.stderr.close()
+    assert process.wait(30) == 0
+
+
+def test_ctrl_c_ends_it_without_a_traceback(ana):
+    process = started("remember", "-", stdin=subprocess.PIPE)
+    process.stdin.write(b"half a fa")
+    process.stdin.flush()
+    deadline = time.monotonic() + 20
+    while array_waiting(process.stdin) and time.monotonic() < deadline:  # until it reads: then it is under way
+        time.sleep(0.005)
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=30)
+    assert process.returncode == 130
+    assert (out, err.strip()) == (b"", b"")
+    assert not (ana / "memory").exists()
+
+
+def array_waiting(pipe):
+    """How many bytes of a pipe nobody has read yet."""
+    waiting = bytearray(4)
+    fcntl.ioctl(pipe, termios.FIONREAD, waiting)
+    return int.from_bytes(waiting, sys.byteorder)
+
+
+def test_a_full_disk_behind_stdout_is_told(ana):
+    if not Path("/dev/full").exists():
+        pytest.skip("this system has no /dev/full")
+    command("remember", "Deploys run on Tuesdays")
+    with open("/dev/full", "wb") as full:
+        done = started("list", stdout=full)
+        err = done.communicate(timeout=30)[1]
+    assert done.returncode == 1
+    assert err == b"commonplace: the answer could not be written: No space left on device\n"
+
+
+def test_with_every_stream_closed_a_save_is_a_save_and_no_file_gets_what_was_meant_for_one(ana):
+    script = f"exec {shlex.quote(sys.executable)} -m commonplace remember 'A fact for nobody to hear' <&- >&- 2>&-"
+    assert subprocess.run(["sh", "-c", script], timeout=30, check=False).returncode == 0
+    for path in (ana / "memory").rglob("*"):
+        if path.is_file():
+            assert b"created a-fact" not in path.read_bytes()
+            assert b"to take it back" not in path.read_bytes()
+    assert [note.name for note in open_memory().notes().notes] == ["a-fact-for-nobody-to-hear"]
+    assert open_memory().notes().problems == ()
+
+
+def test_bytes_that_are_no_text_are_refused_as_text_and_taken_as_a_path(ana):
+    where = os.fsencode(ana) + b"/caf\xe9"
+    done = subprocess.run([*COMMONPLACE, "remember", b"caf\xe9", "--dir", where], capture_output=True, timeout=30, check=False)  # fmt: skip
+    assert (done.returncode, done.stdout) == (1, b"")
+    assert done.stderr.startswith(b"commonplace: not saved (not-text)")
+    done = subprocess.run([*COMMONPLACE, "remember", "A fact", "--dir", where, "--json"], capture_output=True, timeout=30, check=False)  # fmt: skip
+    assert done.returncode == 0
+    assert os.path.exists(json.loads(done.stdout)["file"])
+    assert os.listdir(where) != []

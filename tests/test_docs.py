@@ -1,0 +1,119 @@
+"""The documentation is under test: what it shows was printed by the thing itself, and what it lists is what there is."""
+
+import re
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import commonplace
+from commonplace.index.listing import INDEX_BYTES, INDEX_HEAD, INDEX_LINES, INDEX_REACH
+from commonplace.note.format import parse, render
+from commonplace.note.header import ORDER
+from commonplace.note.kind import FOLDERS, SYNONYMS
+from commonplace.note.note import BODY_BYTES, DESCRIPTION_CHARS, FILE_BYTES, TAG_CHARS, TAGS, TITLE_CHARS
+from commonplace.note.slug import NOT_NOTES, RESERVED, SLUG_BYTES
+from commonplace.store.publish import INDEX_MARK
+from commonplace.store.turn import FORMAT
+from commonplace.surfaces.cli import cli
+
+ROOT = Path(__file__).parents[1]
+README = (ROOT / "README.md").read_text("utf-8")
+FORMAT_PAGE = (ROOT / "docs" / "note-format.md").read_text("utf-8")
+PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md")])
+
+
+def blocks(text, language):
+    return re.findall(rf"^```{language}\n(.*?)^```$", text, re.DOTALL | re.MULTILINE)
+
+
+def transcript(text):
+    """Commands with the output shown under each."""
+    for piece in re.split(r"^\$ ", text, flags=re.MULTILINE)[1:]:
+        command, _, shown = piece.partition("\n")
+        yield command, shown.strip()
+
+
+def undated(text):
+    return re.sub(r"\d{4}-\d{2}-\d{2}", "DATE", text)
+
+
+def test_what_the_readme_shows_of_a_terminal_is_what_the_terminal_shows(home):
+    commands = [pair for block in blocks(README, "console") for pair in transcript(block)]
+    assert len(commands) >= 4
+    for command, shown in commands:
+        words = shlex.split(command.replace("$COMMONPLACE_HOME", str(home)))
+        if words[0] == "commonplace":
+            words[:1] = [sys.executable, "-m", "commonplace"]
+        done = subprocess.run(words, capture_output=True, text=True, check=True, timeout=30)
+        assert undated(done.stdout.strip()) == undated(shown)
+
+
+def test_the_python_in_the_readme_runs(home):
+    for block in blocks(README, "python"):
+        done = subprocess.run([sys.executable, "-c", block], capture_output=True, text=True, check=True, timeout=30)
+        assert "we-deploy-with-deploy-sh" in done.stdout
+
+
+def test_the_example_in_the_docstring_of_the_package_runs(home):
+    code = commonplace.__doc__.partition("\n\n")[2]
+    subprocess.run([sys.executable, "-c", code], check=True, timeout=30)
+    assert list((home / "user").glob("we-deploy*.md"))
+
+
+def test_the_note_in_the_format_page_is_a_note_as_we_write_it():
+    example = next(block for block in blocks(FORMAT_PAGE, "") if block.startswith("---\n"))
+    note = parse(example.encode(), "deploys-go-through-deploy-sh")
+    assert note.odd == ()
+    assert render(note) == example.encode()
+    from dataclasses import replace
+
+    assert render(replace(note, source=None)) == example.encode()
+
+
+def test_the_format_page_names_every_key_kind_folder_word_and_limit():
+    rows = "\n".join(re.findall(r"^\| `.*", FORMAT_PAGE, re.MULTILINE))
+    for key in ORDER:
+        assert f"`{key}`" in rows, key
+    ports = {word for word in RESERVED if word[:3] in ("com", "lpt") and word[3:] not in "09"}
+    for word in (*SYNONYMS, *(RESERVED - ports), *NOT_NOTES):
+        assert re.search(rf"\b{re.escape(word)}\b", FORMAT_PAGE), word
+    for folder in FOLDERS:
+        assert f"{folder}/" in FORMAT_PAGE
+    for limit in (BODY_BYTES, FILE_BYTES, INDEX_BYTES):
+        assert f"{limit:,}" in FORMAT_PAGE
+    for limit in (DESCRIPTION_CHARS, TITLE_CHARS, TAG_CHARS, TAGS, INDEX_LINES, SLUG_BYTES):
+        assert re.search(rf"\b{limit}\b", FORMAT_PAGE), limit
+    assert f"key order `{' '.join(ORDER)}`" in FORMAT_PAGE.replace("in the order", "key order")
+    assert INDEX_MARK in FORMAT_PAGE
+    assert INDEX_HEAD[0].startswith(INDEX_MARK)
+    assert f"# The notebook on disk, format {FORMAT}" in FORMAT_PAGE
+
+
+def test_every_command_a_page_names_exists():
+    for page in PAGES:
+        text = page.read_text("utf-8")
+        for command in re.findall(r"(?:^\$ |`)commonplace ([a-z]+)\b", text, re.MULTILINE):
+            assert command in cli.commands, f"{page.name} names `commonplace {command}`"
+    assert re.search(r"`commonplace (\w+)`", INDEX_REACH)[1] in cli.commands
+
+
+def test_every_link_between_the_pages_leads_somewhere():
+    for page in PAGES:
+        prose = re.sub(r"^```.*?^```|``.*?``|`[^`\n]*`", "", page.read_text("utf-8"), flags=re.DOTALL | re.MULTILINE)
+        for target in re.findall(r"\]\(([^)#:]+)\)", prose):
+            assert (page.parent / target).exists(), f"{page.name} links to {target}"
+
+
+def test_every_target_a_page_names_is_in_the_makefile():
+    targets = set(re.findall(r"^(\w+):", (ROOT / "Makefile").read_text("utf-8"), re.MULTILINE))
+    for page in PAGES:
+        named = re.findall(r"(?:`|^)make (\w+)", page.read_text("utf-8"), re.MULTILINE)
+        assert set(named) <= targets, page.name
+
+
+@pytest.mark.parametrize("name", commonplace.__all__)
+def test_every_public_name_says_what_it_is(name):
+    assert getattr(commonplace, name).__doc__, name

@@ -1,0 +1,111 @@
+"""What a process pays before its first answer: which modules it loads, and how many classes it builds."""
+
+import json
+import subprocess
+import sys
+import time
+
+import pytest
+
+# What costs a process 5 to 65 ms and no recall needs.
+HEAVY = {
+    "argparse", "asyncio", "click", "concurrent.futures", "difflib", "email", "html", "http", "importlib.metadata", "logging",
+    "mcp", "multiprocessing", "numpy", "pathlib", "pickle", "platformdirs", "pydantic", "random", "shutil", "socket",
+    "subprocess", "tempfile", "textwrap", "unittest", "urllib", "uuid", "xml", "yaml", "zipfile",
+}  # fmt: skip
+# As many dataclasses as may be built on the way to an answer: each costs half a millisecond.
+DATACLASSES = 5
+
+STAGES = """
+import json, sys
+bare = set(sys.modules)
+seen = {}
+def stage(name):
+    seen[name] = sorted(set(sys.modules) - bare)
+import commonplace
+stage("import")
+from commonplace import open_memory
+memory = open_memory(sys.argv[1])
+stage("open")
+hits = memory.recall("how do we deploy").hits
+memory.preamble()
+memory.listing()
+stage("recall")
+if not hits:
+    memory.save("We deploy with ./deploy.sh, which refuses a dirty tree.", name="deploy", tags=["ops"])
+stage("save")
+if sys.argv[2:]:
+    from commonplace.__main__ import main
+    sys.argv = ["commonplace", "list"]
+    main()
+    stage("list")
+ours = [module for name, module in sys.modules.items() if name.startswith("commonplace.")]
+classes = {thing for module in ours for thing in vars(module).values() if isinstance(thing, type)}
+seen["dataclasses"] = sorted(c.__qualname__ for c in classes if "__dataclass_fields__" in vars(c))
+seen["hits"] = len(hits)
+print(json.dumps(seen))
+"""
+
+
+def run(*args):
+    done = subprocess.run(
+        [sys.executable, "-I", "-c", STAGES, *args], capture_output=True, text=True, timeout=30, check=True
+    )
+    return json.loads(done.stdout.splitlines()[-1])
+
+
+@pytest.fixture(scope="module")
+def stages(tmp_path_factory):
+    """A first process that saves, and a second that finds what it saved."""
+    place = tmp_path_factory.mktemp("hot") / "notebook"
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("COMMONPLACE_HOME", str(place.parent / "home"))
+        return run(str(place)), run(str(place), "list")
+
+
+def heavy(modules):
+    return sorted(HEAVY.intersection(modules) | {name for name in modules if name.split(".")[0] in HEAVY})
+
+
+def test_importing_the_package_loads_nothing_to_speak_of(stages):
+    loaded = stages[1]["import"]
+    assert "commonplace" in loaded
+    assert [name for name in loaded if name.startswith("commonplace.")] == []
+    assert len(loaded) <= 5, loaded
+
+
+@pytest.mark.parametrize("stage", ["open", "recall", "save"])
+def test_no_call_loads_what_it_does_not_need(stages, stage):
+    for process in stages:
+        assert heavy(process[stage]) == []
+        outside = {name.split(".")[0] for name in process[stage]} - set(sys.stdlib_module_names) - {"commonplace"}
+        assert outside == set()
+
+
+def test_a_recall_of_plain_notes_in_a_fresh_process_reads_no_unicode_tables(stages):
+    first, second = stages
+    assert (first["hits"], second["hits"]) == (0, 1)
+    assert "unicodedata" not in second["recall"] + first["save"]
+    assert "commonplace.note.likeness" not in second["recall"]
+
+
+def test_the_command_loads_what_it_prints_with_and_no_more(stages):
+    loaded = stages[1]["list"]
+    assert "click" in loaded
+    assert not {"asyncio", "yaml", "numpy", "pydantic", "platformdirs", "http", "multiprocessing"} & set(loaded)
+
+
+def test_few_dataclasses_are_built_on_the_way(stages):
+    assert len(stages[0]["dataclasses"]) <= DATACLASSES, stages[0]["dataclasses"]
+
+
+def test_importing_the_package_costs_at_most_four_bare_processes():
+    def best(code):
+        times = []
+        for _ in range(5):
+            began = time.perf_counter()
+            subprocess.run([sys.executable, "-I", "-c", code], check=True, timeout=30)
+            times.append(time.perf_counter() - began)
+        return min(times)
+
+    assert best("import commonplace") <= 4 * best("pass")
