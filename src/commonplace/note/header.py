@@ -79,7 +79,6 @@ def read_header(lines: list[str]) -> Header:
     at = 0
     while at < len(lines):
         line = lines[at].rstrip()
-        stop = _block_end(lines, at)
         found = _key(line)
         if found is None:
             if line and not line.lstrip().startswith("#"):
@@ -87,7 +86,7 @@ def read_header(lines: list[str]) -> Header:
             at += 1
             continue
         indent, spelled, rest = found
-        key = canonical(spelled)
+        key, stop = canonical(spelled), _block_end(lines, at, rest)
         if key == _NEST and _open(rest):
             _read_nest(lines, at + 1, stop, nested)
         elif key in _KNOWN:
@@ -101,6 +100,8 @@ def read_header(lines: list[str]) -> Header:
 
 def canonical(spelled: str) -> str:
     """Our name for a key as a file spells it."""
+    if spelled in _KNOWN:
+        return spelled
     low = spelled.strip("\"'").casefold()
     return _ALIASES.get(low, low)
 
@@ -119,7 +120,7 @@ def write_field(lines: list[str], key: str, text: str | None, newline: str) -> l
     before = [fields[k].stop for k in ORDER[: ORDER.index(key)] if k in fields and not fields[k].indent]
     at = max(before, default=0)
     line = f"{key}: {text}{newline}"
-    at += _block_end([line, *lines[at:]], 0) - 1  # deeper lines that belong to nothing must not become its own
+    at += _block_end([line, *lines[at:]], 0, text) - 1  # deeper lines that belong to nothing must not become its own
     return [*lines[:at], line, *lines[at:]]
 
 
@@ -144,22 +145,18 @@ def _split_key(line: str) -> tuple[str, str, str] | None:
     return None
 
 
-def _block_end(lines: list[str], at: int) -> int:
+def _block_end(lines: list[str], at: int, rest: str) -> int:
     """Where the value that starts on line `at` ends: deeper lines belong to it, and items under an empty one.
 
-    Comments between them do too, those behind them do not.
+    Comments between them do too, those behind them do not. `rest` is what stands behind its key.
     """
-    found = _key(lines[at].rstrip())
-    if found is None:
-        return at + 1
     stop = at + 1
+    deeper = " \t-" if _open(rest) else " \t"
     for i in range(at + 1, len(lines)):
         line = lines[i]
-        if not line.strip() or (_open(found[2]) and line.startswith("#")):
-            continue
-        if line[0] in " \t" or (_open(found[2]) and line.startswith("-")):
+        if line[0] in deeper and line.strip():
             stop = i + 1
-        else:
+        elif line.strip() and not (_open(rest) and line[0] == "#"):
             break
     return stop
 
