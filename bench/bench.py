@@ -152,9 +152,12 @@ def library_write(place: str) -> tuple[Callable[[], None], Callable[[], None]]:
         made = note(next(fresh))
         must(memory.save(made.body, name=made.name, description=made.description, kind="project"))
 
-    def correct() -> None:
+    def correct() -> None:  # each with a line of its own in the index
+        number = next(again)
         must(
-            memory.save(f"Corrected {next(again)} times.", name="front-door", description="A front door.", replace=True)
+            memory.save(
+                f"Corrected {number} times.", name="front-door", description=f"Front door {number}.", replace=True
+            )
         )
 
     return create, correct

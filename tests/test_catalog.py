@@ -20,6 +20,7 @@ from commonplace.note.note import Note
 from commonplace.store.base import Change
 from commonplace.store.files import FileStore
 from commonplace.store.ram import RamStore
+from commonplace.testing.faulty import Fault, FaultyDisk
 
 
 def names(memory, word="fact"):
@@ -294,6 +295,38 @@ def test_counts_lines_and_order_follow_every_kind_of_change(book):
         step()
         assert (book / "MEMORY.md").read_text() == index_of(book)
         agree(memory, book)
+
+
+def test_an_index_in_which_nothing_changed_is_not_written_again(book):
+    memory = shelf(book)
+    memory.save("The fact 1 is other.", name="fact 1", description="What fact 1 says")
+    before = (book / "MEMORY.md").stat()
+    memory.save("The fact 1 is yet another.", name="fact 1", description="What fact 1 says")
+    after = (book / "MEMORY.md").stat()
+    assert (after.st_ino, after.st_mtime_ns) == (before.st_ino, before.st_mtime_ns)
+    (book / "MEMORY.md").write_text("# Mine\n")
+    memory.save("The fact 1 is a third.", name="fact 1", description="What fact 1 says")
+    assert (book / "MEMORY.md").read_text() == index_of(book)
+
+
+@pytest.mark.parametrize("call", ["open_new", "rename"])
+def test_a_change_somebody_else_sees_while_our_index_goes_out_is_in_it_too(book, call):
+    """The index goes out before the tables are written: what another process wrote into them meanwhile counts."""
+    other = opened(book)
+
+    def meanwhile():
+        (book / "by-hand.md").write_text("The fact nobody saved.\n")
+        assert "by-hand" in names(other)
+
+    disk = FaultyDisk()
+    memory = opened(book, disk=disk)
+    for number in range(2):  # from the third on, the index is known ahead
+        memory.save(f"The fact {number}.", name=f"fact {number}")
+    disk.fault = Fault(at=2, of=(call,), act=meanwhile)  # a save has one for the note, then one for the index
+    memory.save("The fact 2.", name="fact 2")
+    assert disk.struck == 1
+    assert (book / "MEMORY.md").read_text() == index_of(book)
+    agree(memory, book)
 
 
 def test_two_processes_that_take_turns_leave_the_index_of_all_notes_each_time(book):

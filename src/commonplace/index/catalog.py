@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import sqlite3
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import date
 from threading import local
 from typing import Any, NamedTuple
@@ -62,6 +62,14 @@ class _Read(NamedTuple):
     problem: str
 
 
+class _Ahead(NamedTuple):
+    """The index with a change in it, and the front it was made from, as of one version of the tables."""
+
+    version: int
+    front: Front
+    listing: Listing
+
+
 class _Looked(NamedTuple):
     """What a refresh found."""
 
@@ -93,7 +101,7 @@ class Catalog:
         self._scan_every = scan_every
         self._lying_about: tuple[Problem, ...] = ()
         self._mine = local()  # of each thread: `all_seen`, its last refresh looked at every file
-        self._front: tuple[int, Front] | None = None  # as of a version of the tables
+        self._known: _Ahead | None = None  # as this process's last change left it
         self.published: Listing | None = None
         """The index as it was last put beside the notes by this process."""
 
@@ -145,15 +153,18 @@ class Catalog:
     def follow(self, change: Change) -> tuple[str, ...]:
         """Take a change of our own into the tables and the index. Runs under the writers' lock."""
         try:
-            followed = self._side.run(lambda db: self._follow(db, change), write=True)
-            if followed is None:
+            # The index never goes out inside a transaction: a writer that is stopped there holds no reader up.
+            ahead = self._side.run(lambda db: self._worked_in(db, change))
+            problem = change.publish(ahead.listing.text) if ahead else ""
+            known = self._side.run(lambda db: self._follow(db, change, ahead), write=True)
+            if known is None:
                 return ()
-            self.published, self._front = followed
-            # Outside the transaction: a writer that is stopped here holds no reader up.
-            problem = change.publish(self.published.text)
-            self._side.run(lambda db: self._note_ours(db, change), write=True)
+            if known is not ahead:
+                problem = change.publish(known.listing.text)
+                self._side.run(lambda db: self._note_ours(db, change), write=True)
         except (sqlite3.Error, StoreError) as trouble:
             return (f"the catalog could not follow ({trouble}); the note is safe, and the next call catches up",)
+        self.published, self._known = known.listing, known
         return (problem,) if problem else ()
 
     def holds(self, names: Sequence[str]) -> bool:
@@ -199,8 +210,20 @@ class Catalog:
             found.append(Problem("catalog", f"was begun again: {self._side.rebuilt}", unread=False))
         return tuple(sorted({*self._lying_about, *found}))
 
-    def _follow(self, db: sqlite3.Connection, change: Change) -> tuple[Listing, tuple[int, Front]] | None:
-        """Write one change; answer the index with it, and the front that index was made from."""
+    def _worked_in(self, db: sqlite3.Connection, change: Change) -> _Ahead | None:
+        """The index with a change, from what this process knew before it; None where only the tables can tell."""
+        today, known = self._today().isoformat(), self._known
+        if known is None or known.front.today != today or known.version != int(_get(db, "version", 0)):
+            return None
+        best = front.after(known.front, change.name, change.found)
+        return best and self._ahead(known.version + 1, best, front.listed_after(db, today, change.name, change.found))
+
+    def _ahead(self, version: int, best: Front, totals: Mapping[Kind, int]) -> _Ahead:
+        lines = (*best.best, *best.corrections)
+        return _Ahead(version, best, fit(lines, totals, WHOLE_INDEX, head=INDEX_HEAD, reach=INDEX_REACH))
+
+    def _follow(self, db: sqlite3.Connection, change: Change, ahead: _Ahead | None) -> _Ahead | None:
+        """Write one change. Answers the index with it: the one that went out ahead, if nothing else happened since."""
         if not _get(db, "scanned", 0.0):  # tables just begun again know no other note: the next call fills them
             return None
         version = int(_get(db, "version", 0)) + 1
@@ -210,23 +233,16 @@ class Catalog:
             rows.put_file(db, _settled(change.found.seen, time.time_ns()), version, "")
             rows.put_note(db, change.found)
         _set(db, "version", version)
-        best = self._front_after(db, change, version)
-        totals = front.listed(db, best.today)
-        index = fit((*best.best, *best.corrections), totals, WHOLE_INDEX, head=INDEX_HEAD, reach=INDEX_REACH)
-        return index, (version, best)
+        if ahead is not None and ahead.version == version:
+            self._note_ours(db, change)
+            return ahead
+        today = self._today().isoformat()
+        return self._ahead(version, front.read(db, today, WHOLE_INDEX.lines), front.listed(db, today))
 
     def _note_ours(self, db: sqlite3.Connection, change: Change) -> None:
         """Remember the state a change of ours and its index left behind."""
         if _pulse(db) == change.before:  # else something else happened too, which a refresh must find
             _set_pulse(db, self._store.pulse(), time.time_ns())
-
-    def _front_after(self, db: sqlite3.Connection, change: Change, version: int) -> Front:
-        """The front with a change worked in: this process's own if nothing else happened since, else read anew."""
-        today, known = self._today().isoformat(), self._front
-        best = None
-        if known is not None and known[0] == version - 1 and known[1].today == today:
-            best = front.after(known[1], change.name, change.found)
-        return best or front.read(db, today, WHOLE_INDEX.lines)
 
     def _unchanged(self, name: str) -> bool:
         known = self._side.run(lambda db: db.execute(_FILE, (name,)).fetchone())

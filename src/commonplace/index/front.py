@@ -55,6 +55,16 @@ def listed(db: sqlite3.Connection, today: str) -> dict[Kind, int]:
     return counts
 
 
+def listed_after(db: sqlite3.Connection, today: str, name: str, found: Found | None) -> dict[Kind, int]:
+    """What `listed` will answer once a note is written (or taken away: None) that `after` could work in."""
+    counts = listed(db, today)
+    for (kind,) in db.execute(f"SELECT kind FROM notes WHERE name = ? AND {_CURRENT}", (name, today)):
+        counts[rows.KIND[kind]] -= 1
+    if found is not None:
+        counts[found.note.kind] = counts.get(found.note.kind, 0) + 1
+    return counts
+
+
 def read(db: sqlite3.Connection, today: str, most: int) -> Front:
     """The front as the tables have it."""
     best = db.execute(_BEST, (today, most)).fetchall()

@@ -95,10 +95,11 @@ def fit(
             break
         while over > 0 and chosen:
             over -= len(chosen.pop().text.encode()) + 1
-    if over > 0 or text.count("\n") > budget.lines:  # not even the head and the last line have room
-        text, size = "", 0
-    shown = tuple(line.name for group in groups.values() for line in group)
-    return Listing(text, shown, total, text.count("\n"), size, budget)
+    height = text.count("\n")
+    if over > 0 or height > budget.lines:  # not even the head and the last line have room
+        text, size, height = "", 0, 0
+    shown = tuple([line.name for group in groups.values() for line in group])
+    return Listing(text, shown, total, height, size, budget)
 
 
 def _corrections_first(lines: Sequence[Line]) -> list[Line]:

@@ -112,6 +112,11 @@ class Disk:
     def names(self, fd: int) -> list[str]:
         return os.listdir(fd)
 
+    def is_empty(self, fd: int) -> bool:
+        """Whether a folder has no entry; of a folder with many only the first are read."""
+        with os.scandir(fd) as entries:
+            return next(entries, None) is None
+
     def lock(self, fd: int) -> None:
         fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
 
@@ -142,5 +147,5 @@ WRITES = (
     "rename", "link", "unlink", "make_dir", "make_root",
 )  # fmt: skip
 READS = (
-    "open_root", "open_dir", "open_read", "close", "read", "pread", "stat", "stat_fd", "names", "lock",
+    "open_root", "open_dir", "open_read", "close", "read", "pread", "stat", "stat_fd", "names", "is_empty", "lock",
 )  # fmt: skip

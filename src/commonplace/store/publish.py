@@ -26,7 +26,7 @@ def publish(turn: Turn, text: str) -> str:
 
 
 def _publish(turn: Turn, text: str) -> str:
-    disk, mode = turn.disk, 0o600
+    disk, mode, data = turn.disk, 0o600, text.encode()
     with suppress(FileNotFoundError):
         there = disk.stat(INDEX, turn.root)
         if not stat.S_ISREG(there.st_mode):
@@ -34,9 +34,12 @@ def _publish(turn: Turn, text: str) -> str:
         if there.st_ino == _inode(turn, _NOTE_OF_THAT_NAME):
             return f"{_NOTE_OF_THAT_NAME} is {INDEX} on this disk, so no index was written; rename that note"
         mode = stat.S_IMODE(there.st_mode)
-        if not _ours(turn):
+        stands = _bytes(turn, len(data) if there.st_size == len(data) else len(INDEX_MARK))
+        if stands == data:
+            return ""  # as after most corrections: what was put right is not in a note's line
+        if not _ours(stands):
             _keep(turn, there)
-    staged = stage(disk, turn.tmp, text.encode(), mode, sync=False)
+    staged = stage(disk, turn.tmp, data, mode, sync=False)
     disk.rename(staged, turn.tmp, INDEX, turn.root)
     return ""
 
@@ -48,13 +51,18 @@ def _inode(turn: Turn, file: str) -> int:
         return -1
 
 
-def _ours(turn: Turn) -> bool:
-    """Whether the index that stands there is one we wrote, or what a power cut leaves of one: no bytes, or NULs."""
+def _bytes(turn: Turn, most: int) -> bytes:
+    """The first bytes of the index that stands there."""
     fd = turn.disk.open_read(INDEX, turn.root)
     try:
-        return INDEX_MARK.encode().startswith(turn.disk.read(fd, len(INDEX_MARK)).rstrip(b"\0"))
+        return turn.disk.read(fd, most)
     finally:
         turn.disk.close(fd)
+
+
+def _ours(stands: bytes) -> bool:
+    """Whether this is an index we wrote, or what a power cut leaves of one: no bytes, or NULs."""
+    return INDEX_MARK.encode().startswith(stands[: len(INDEX_MARK)].rstrip(b"\0"))
 
 
 def _keep(turn: Turn, there: os.stat_result) -> None:

@@ -107,7 +107,7 @@ def open_or_make(disk: Disk, name: str, at: int) -> int:
         _make(disk, name, at)
         return disk.open_dir(name, at)
     try:
-        if not disk.names(fd):  # a writer that died may have made it and not waited for the disk
+        if disk.is_empty(fd):  # a writer that died may have made it and not waited for the disk
             disk.sync_dir(at)
     except BaseException:
         disk.close(fd)
