@@ -232,7 +232,7 @@ class Hand:
         if shape < 0.1:
             return b"\xef\xbb\xbf" + (header + body).encode()
         if shape < 0.15:
-            return (header + body + "caf\u00e9").encode("latin-1")
+            return (header + body + "caf\u00e9").encode("latin-1", "replace")
         if shape < 0.2:
             return self.rng.choice([b"", b"\0" * 20, b"x" * 65537, b"x" * 65536, header.encode(), b"---\nname: x\n"])
         return (header + body).encode()
