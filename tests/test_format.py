@@ -1,6 +1,7 @@
 """A note and its file: what is written is read back, what was read is kept, and an edit touches what it edits."""
 
 import re
+from contextlib import suppress
 from dataclasses import replace
 from datetime import date
 
@@ -10,9 +11,10 @@ from hypothesis import strategies as st
 from tests.texts import FIELDS, PLACES, examples, files, notes, sound_files, texts
 
 from commonplace.errors import BadFormat
-from commonplace.note.format import clamp, derived_description, derived_title, parse, render, split, stamp_of, written
+from commonplace.note.format import parse, render, split, stamp_of, written
 from commonplace.note.kind import FOLDERS, Kind
 from commonplace.note.note import DESCRIPTION_CHARS, FACTS, FILE_BYTES, Note, spaced
+from commonplace.note.prose import clamp, derived_description, derived_title
 
 # The keys by which other systems' files call our fields, as this test knows them.
 SPELLINGS = {
@@ -451,6 +453,20 @@ def test_a_name_that_differs_from_the_file_is_the_title():
     assert parse(b"text\n", "user_prefs").title == spaced("user_prefs") == "user prefs"
 
 
+def test_a_header_that_has_no_room_for_another_line_is_refused_not_lost():
+    for lines in range(190, 201):
+        header = "type: feedback\ndescription: one\n" + "".join(f"line{n}: kept\n" for n in range(lines - 2))
+        note = parse(f"---\n{header}---\n\nThe rule.\n".encode(), "rule")
+        if note.kind is not Kind.FEEDBACK:  # more than are read: no header, and so nothing of it to lose
+            continue
+        wish = replace(note, title="T", updated=date(2026, 1, 1), origin="agent", body="Another rule.")
+        try:
+            assert parse(render(wish), "rule") == wish
+        except BadFormat as problem:
+            assert "shorten its header" in str(problem)  # noqa: PT017
+            assert lines > 195
+
+
 # --- bounds ----------------------------------------------------------------------------------------------------
 
 LONG = 60_000
@@ -480,6 +496,10 @@ def test_no_file_takes_long_to_read_or_to_edit(tally):
             file = text.encode()
             began = time.process_time()
             note = parse(file, NAME)
-            render(replace(note, title="T", description="d", tags=("a",), updated=date(2026, 1, 1)))
-            render(replace(note, body="another"))
+            for edit in (
+                {"title": "T", "description": "d", "tags": ("a",), "updated": date(2026, 1, 1)},
+                {"body": "another"},
+            ):
+                with suppress(BadFormat):  # a header of as many lines as are read has no room for another
+                    render(replace(note, **edit))
             assert time.process_time() - began < 1.0

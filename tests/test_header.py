@@ -470,6 +470,25 @@ def test_a_comment_between_the_items_of_a_list_outlives_them():
     ]
 
 
+COMMENTED = (
+    ("updated: 2026-01-01 # by Ana", "updated", "2026-02-02", ["updated: 2026-02-02 # by Ana"]),
+    ("type: project   # never change", "type", "user", ["type: user   # never change"]),
+    ("tags: [a, b]  # more to come", "tags", "[c]", ["tags: [c]  # more to come"]),
+    ("tags: # none yet", "tags", "[c]", ["tags: [c] # none yet"]),
+    ('description: "A # fact"  # short', "description", '"Another: #1"', ['description: "Another: #1"  # short']),
+    ("session: abc # d", "session", "a b c", ["# d", "session: a b c"]),
+    ("expires: 2027-01-01 # launch", "expires", None, ["# launch"]),
+    ("description: about C # and Go", "description", '"of Go"', ['description: "of Go"']),
+    ("title: a #tag", "title", "other", ["title: other"]),
+)
+
+
+@pytest.mark.parametrize(("line", "key", "text", "after"), COMMENTED, ids=[row[0] for row in COMMENTED])
+def test_a_comment_behind_a_value_outlives_it_and_text_with_a_hash_does_not(line, key, text, after):
+    lines = ["name: x\n", line + "\n", "unknown: kept # and this\n"]
+    assert write_field(lines, key, text, "\n") == [lines[0], *(now + "\n" for now in after), lines[2]]
+
+
 # --- bounds ------------------------------------------------------------------------------------------------------
 
 

@@ -8,6 +8,7 @@ import subprocess
 import sys
 import zlib
 from collections.abc import Callable
+from datetime import date
 from typing import NamedTuple
 
 import pytest
@@ -49,6 +50,17 @@ def data(name, content=b"Something is written here.\n"):
         os.makedirs(os.path.dirname(path), exist_ok=True)
         with open(path, "wb") as out:
             out.write(content)
+
+    return make
+
+
+def dated(year):
+    """What puts a file that was last changed in this year."""
+
+    def make(book):
+        data("x.md")(book)
+        seconds = (date(year, 6, 1) - date(1970, 1, 1)).days * 86_400
+        os.utime(os.path.join(book, "x.md"), (seconds, seconds))
 
     return make
 
@@ -116,6 +128,8 @@ for label, content in {
     "64 KB of joiners": "\u200d" * 21000,
 }.items():
     leave(label, text(content))
+for year in (1901, 1969, 2040, 2263, 2300, 2446):
+    leave(f"a file of {year}", dated(year))
 
 for label, content in {
     "Latin-1": "Größe, naïve café.\n".encode("latin-1"),

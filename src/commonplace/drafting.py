@@ -11,10 +11,11 @@ from datetime import date
 
 from commonplace.guard.admission import NEVER, Draft
 from commonplace.guard.text import one_line
-from commonplace.note.format import clamp, derived_description, derived_title
 from commonplace.note.kind import kind_of
 from commonplace.note.note import DESCRIPTION_CHARS, TITLE_CHARS, Note
+from commonplace.note.prose import clamp, derived_description, derived_title
 from commonplace.store.base import Call
+from commonplace.store.paths import SUFFIX
 
 STALE = "it changed since it was read; read it again, then save with expect= its stamp"
 _GONE = "it was forgotten since it was read; save it without expect= to make it anew"
@@ -53,7 +54,7 @@ def objection(old: Note | None, draft: Draft, expect: str | None, *, replacing: 
 
 def merged(draft: Draft, old: Note | None, stem: str, call: Call, today: date) -> Note:
     """The note a draft asks for. What it does not say stays as it was; a note that would say the same stays itself."""
-    base = old or Note(name=stem, body=draft.body, title=_title(stem, draft), created=today)
+    base = old or Note(name=stem, body=draft.body, created=today)
     kind, word = base.kind, base.word
     if draft.kind:
         kind = kind_of(draft.kind)
@@ -64,7 +65,7 @@ def merged(draft: Draft, old: Note | None, stem: str, call: Call, today: date) -
         base,
         body=draft.body,
         description=draft.description or "",
-        title=draft.title or base.title,
+        title=_title(draft, base, old),
         kind=kind,
         word=word,
         tags=base.tags if draft.tags is None else draft.tags,
@@ -102,8 +103,19 @@ def _first_words(body: str) -> str:
     return next((line for line in lines if any(map(str.isalnum, line))), body.strip().partition("\n")[0])
 
 
-def _title(stem: str, draft: Draft) -> str:
-    if draft.name is not None and draft.name != stem:
-        return clamp(draft.name, TITLE_CHARS)
-    heading = clamp(one_line(derived_title(draft.body, "")), TITLE_CHARS)
-    return heading or ("" if draft.name else gist(draft.description or ""))
+def _title(draft: Draft, base: Note, old: Note | None) -> str:
+    """The title given; else the one it had, unless that was only taken from the text, which now says something else."""
+    if draft.title or (old is not None and old.title != _title_of(old)):
+        return draft.title or base.title
+    if old is None and draft.name is not None and draft.name != base.name:
+        return clamp(draft.name.removesuffix(SUFFIX), TITLE_CHARS)
+    return _title_of(draft) if old is not None or not draft.name else _top_heading(draft.body)
+
+
+def _title_of(said: Draft | Note) -> str:
+    """The title a text gives itself: its heading, else its gist."""
+    return _top_heading(said.body) or gist(said.description or "")
+
+
+def _top_heading(body: str) -> str:
+    return clamp(one_line(derived_title(body, "")), TITLE_CHARS)

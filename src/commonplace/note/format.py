@@ -14,7 +14,8 @@ from typing import NamedTuple
 from commonplace.errors import BadFormat
 from commonplace.note.header import Header, flow_list, quoted, read_header, scalar, write_field
 from commonplace.note.kind import FOLDERS, Kind, kind_of
-from commonplace.note.note import DESCRIPTION_CHARS, FILE_BYTES, Note, spaced, unix
+from commonplace.note.note import DESCRIPTION_CHARS, FILE_BYTES, Note, unix
+from commonplace.note.prose import derived_description, derived_title, heading_of
 
 _FENCE = "---"
 # What makes the lines between two fences a header, and not prose between two rules.
@@ -22,13 +23,7 @@ _KEY_LINE = re.compile(r"[^\W\d][\w.-]*[ \t]*:|\"[^\"]+\"[ \t]*:[ \t]|'[^']+'[ \
 # A header longer than this is a document that happens to begin with a rule.
 _HEADER_LINES = 200
 _DAY = re.compile(r"(\d{4})-(\d{2})-(\d{2})(?:$|[T ]\d)")
-_UNDER_HEADING = re.compile(r"([A-Za-z][\w -]{0,30}):[ \t]+(.*)")
-_MARKS = re.compile(r"^(?:[-*+>]|\d+[.)])[ \t]+|\*\*|__(?=\S)")
-# A full stop ends a sentence, but not after `e.g` nor after a `Dr` that begins the text.
-_SENTENCE_END = re.compile(r"(?<!\.\w)(?<!\A\w)(?<!\A\w\w)\.(?=\s)|[!?](?=\s)|[。！？।]")
 _TRUE = frozenset(("true", "yes", "on", "1"))
-# How far into a body we look for a heading or a first sentence.
-_LOOK = 4000
 
 
 class Parts(NamedTuple):
@@ -85,7 +80,7 @@ def written(note: Note) -> Note:
     """The note as it is read from the file `render` makes of it, with that file's bytes and stamp."""
     try:
         if note.source is None:
-            return _settled(note, _fresh(note), "\n")
+            return _proved(note, _settled(note, _fresh(note), "\n"))
         base = parse(note.source, note.name, note.folder)
         if base == note:
             return base
@@ -94,7 +89,7 @@ def written(note: Note) -> Note:
     except UnicodeEncodeError as problem:
         raise BadFormat(f"{note.name!r} holds half a character ({problem.reason}); decode its text properly") from None
     data = _encoded((back.source or b"").decode(), latin=any("UTF-8" in o for o in odd))
-    return back if data == back.source else parse(data, note.name, note.folder)
+    return _proved(note, back if data == back.source else parse(data, note.name, note.folder))
 
 
 def split(text: str) -> Parts:
@@ -111,34 +106,6 @@ def split(text: str) -> Parts:
     start = 1 if text.startswith("\ufeff") else 0
     body, tail = _untailed(text[start:])
     return Parts(text[:start], "", [], "", "", body, tail)
-
-
-def derived_title(body: str, name: str) -> str:
-    """The title of a note whose header gives none: its first top heading, else its name."""
-    fenced = False
-    for line in body[:_LOOK].split("\n"):
-        if line.startswith(("```", "~~~")):
-            fenced = not fenced
-        if not fenced and (heading := _heading_one(line)):
-            return heading
-    return spaced(name)
-
-
-def derived_description(body: str) -> str:
-    """The first sentence of the body's prose, on one line and within the limit."""
-    prose = _first_paragraph(body[:_LOOK])
-    end = _SENTENCE_END.search(prose)
-    sentence = prose[: end.end()] if end else prose
-    return clamp(sentence.rstrip(".。। "), DESCRIPTION_CHARS)
-
-
-def clamp(text: str, limit: int) -> str:
-    """Text cut at a word, with an ellipsis, where it is over the limit."""
-    if len(text) <= limit:
-        return text
-    cut = text[: limit - 1]
-    space = cut.rfind(" ")
-    return (cut[:space] if space > limit // 2 else cut).rstrip(" ,;:-") + "…"
 
 
 # --- reading -------------------------------------------------------------------------------------------------
@@ -193,7 +160,7 @@ def _untailed(body: str) -> tuple[str, str]:
 
 def _note(source: bytes, name: str, folder: str, body: str, header: Header, odd: tuple[str, ...]) -> Note:
     fields = header.fields
-    loose = _under_heading(body)
+    heading = heading_of(body)
 
     def text(key: str) -> str:
         field = fields.get(key)
@@ -223,8 +190,8 @@ def _note(source: bytes, name: str, folder: str, body: str, header: Header, odd:
         kind=kind,
         word=word,
         body=body,
-        tags=items("tags") if "tags" in fields else loose.tags,
-        created=days["created"] if "created" in fields else loose.day,
+        tags=items("tags") if "tags" in fields else heading.tags,
+        created=days["created"] if "created" in fields else _day(heading.text),
         updated=days["updated"],
         expires=days["expires"],
         pinned=text("pinned").casefold() in _TRUE,
@@ -247,60 +214,6 @@ def _day(text: str) -> date | None:
         return date(int(found[1]), int(found[2]), int(found[3]))
     except ValueError:
         return None
-
-
-class Loose(NamedTuple):
-    """What the lines under a first heading say, as the Go harness writes its sessions."""
-
-    day: date | None = None
-    tags: tuple[str, ...] = ()
-
-
-def _under_heading(body: str) -> Loose:
-    lines = body[:_LOOK].lstrip("\r\n").split("\n")
-    heading = _heading_one(lines[0])
-    if not heading:
-        return Loose()
-    tags: tuple[str, ...] = ()
-    for line in lines[1:]:
-        found = _UNDER_HEADING.fullmatch(line.rstrip("\r"))
-        if not found:
-            break
-        if found[1].casefold() == "tags":
-            tags = tuple(tag.strip() for tag in found[2].split(",") if tag.strip())
-    return Loose(_day(heading), tags)
-
-
-def _heading_one(line: str) -> str:
-    """The text of a top heading, without the hashes that may close it; '' for any other line."""
-    if line[:2] not in ("# ", "#\t"):
-        return ""
-    text = line[2:].strip()
-    bare = text.rstrip("#")
-    return bare.rstrip() if bare[-1:] in ("", " ", "\t") else text
-
-
-def _first_paragraph(body: str) -> str:
-    paragraph: list[str] = []
-    fenced = after_heading = False
-    for line in map(str.strip, body.split("\n")):
-        if line.startswith(("```", "~~~")):
-            fenced = not fenced
-        elif fenced or line.startswith("<!--"):
-            continue
-        elif line.startswith("#") or (after_heading and _UNDER_HEADING.fullmatch(line)):
-            after_heading = True
-            if paragraph:
-                break
-        elif line and not set(line) <= set("-=*_ "):
-            after_heading = False
-            item = bool(_MARKS.match(line))
-            paragraph.append(_MARKS.sub("", line))
-            if item:
-                break
-        elif paragraph:
-            break
-    return " ".join(" ".join(paragraph).split())
 
 
 # --- writing -------------------------------------------------------------------------------------------------
@@ -380,6 +293,16 @@ def _settled(note: Note, parts: Parts, newline: str) -> Note:
         parts = (parts if parts.opening else _opened(parts, newline))._replace(header=header)
         back = parse(parts.join().encode(), note.name, note.folder)
     return back
+
+
+def _proved(note: Note, back: Note) -> Note:
+    """What was read back, if it says what the note does: a header can be too long already to take a line more."""
+    wrong = next((key for key in ("body", *_KEYS) if _differs(note, back, key)), None)
+    if wrong is None:
+        return back
+    raise BadFormat(
+        f"{note.name!r} cannot be written so that its {wrong} reads the same; shorten its header, or its {wrong}"
+    )
 
 
 def _explicit(key: str, value: str | None) -> str:

@@ -41,6 +41,9 @@ _TIGHT = re.compile(r"([ \t]*)([A-Za-z_][\w-]{0,63})[ \t]*:(.*)", re.DOTALL)
 _QUOTED = re.compile(r'"(?:[^"\\]|\\.)*"|\'(?:[^\']|\'\')*\'', re.DOTALL)
 _ITEM = re.compile(r'\s*("(?:[^"\\]|\\.)*"|\'(?:[^\']|\'\')*\'|[^,]*)\s*(?:,|$)')
 _COMMENT = re.compile(r"\s+#.*", re.DOTALL)
+# Longest line whose comment is looked for: each `#` on it costs a reading of what stands before.
+_COMMENTED_CHARS = 1000
+_COMMENT_START = re.compile(r"(?<!\s)\s+#")
 # Where a flow list closes: at the first bracket outside quotes that nothing but a comment follows.
 _LIST_END = re.compile(r'(?<=[\[,\s])(?:"(?:[^"\\]|\\.)*"|\'(?:[^\']|\'\')*\')|(\])(?=\s*\Z|\s+#)', re.DOTALL)
 _BLOCK_SCALAR = re.compile(r"([|>])(?:[+-]?[0-9]?|[0-9][+-])\s*(?:#.*)?")
@@ -111,8 +114,11 @@ def write_field(lines: list[str], key: str, text: str | None, newline: str) -> l
     fields = read_header(lines).fields
     here = fields.get(key)
     if here is not None:
-        new = [] if text is None else [f"{here.indent}{here.spelled}: {text}{newline}"]
-        out = lines[: here.start] + _remarks(key, lines[here.start + 1 : here.stop]) + new + lines[here.stop :]
+        remarks, behind = _remarks(key, lines[here.start + 1 : here.stop]), _behind(key, lines[here.start])
+        if behind and (text is None or _value(key, text + behind, []) != _value(key, text, [])):
+            remarks, behind = [f"{here.indent}{behind.strip()}{newline}", *remarks], ""
+        new = [] if text is None else [f"{here.indent}{here.spelled}: {text}{behind}{newline}"]
+        out = lines[: here.start] + remarks + new + lines[here.stop :]
         # A second spelling of the same key (a repeat, or a nested twin) would come back to life.
         return write_field(out, key, None, newline) if text is None else out
     if text is None:
@@ -127,6 +133,19 @@ def write_field(lines: list[str], key: str, text: str | None, newline: str) -> l
 def _remarks(key: str, block: list[str]) -> list[str]:
     """The comments a person put between a list's items: they outlive the items."""
     return [line.lstrip() for line in block if line.lstrip().startswith("#")] if key in LIST_KEYS else []
+
+
+def _behind(key: str, line: str) -> str:
+    """The comment a person put behind a value, with the space before it; '' where there is none, or `#` is text."""
+    found = _split_key(line.rstrip())
+    rest = found[2] if found else ""
+    if rest.startswith("#"):
+        return " " + rest
+    if len(rest) > _COMMENTED_CHARS:
+        return ""
+    value = _value(key, rest, [])
+    starts = (comment.start() for comment in _COMMENT_START.finditer(rest))
+    return next((rest[at:] for at in starts if _value(key, rest[:at], []) == value), "")
 
 
 def _key(line: str) -> tuple[str, str, str] | None:

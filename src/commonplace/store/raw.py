@@ -23,8 +23,8 @@ _KINDS = (
 )
 # What O_NOFOLLOW answers for a link (ELOOP; EMLINK on BSD), and O_NONBLOCK for a socket.
 LINKED = frozenset((errno.ELOOP, errno.EMLINK, errno.ENXIO))
-# SQLite keeps 64 signed bits; some file systems number inodes with all 64.
-_INODE_BITS = (1 << 63) - 1
+# SQLite keeps 64 signed bits; some file systems number inodes with all 64, and times reach past the year 2262.
+_KEPT_BITS = (1 << 63) - 1
 
 
 class Raw(NamedTuple):
@@ -38,7 +38,7 @@ class Raw(NamedTuple):
 
 def signature_of(found: os.stat_result) -> Signature:
     """What tells one state of a file from the next."""
-    return (found.st_ino & _INODE_BITS, found.st_size, found.st_mtime_ns, found.st_ctime_ns)
+    return (found.st_ino & _KEPT_BITS, found.st_size, found.st_mtime_ns & _KEPT_BITS, found.st_ctime_ns & _KEPT_BITS)
 
 
 def why_not(found: os.stat_result) -> str:
