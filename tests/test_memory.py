@@ -1,5 +1,6 @@
 """What a host meets: every meaning of save, read and forget, over files and over a store in memory."""
 
+import os
 import shutil
 import threading
 import unicodedata
@@ -277,6 +278,14 @@ def test_a_name_we_made_gives_way_to_a_file_that_answers_to_it(filed, book):
     assert (book / "the_build_is_slow.md").read_bytes() == theirs
 
 
+@pytest.mark.parametrize("there", ["a FIFO", "a folder", "no text"])
+def test_a_name_we_made_gives_way_to_what_is_no_note(filed, book, there):
+    saved(filed, "Something else entirely")
+    file = book / "the-build-is-slow.md"
+    {"a FIFO": lambda: os.mkfifo(file), "a folder": file.mkdir, "no text": lambda: file.write_bytes(b"\0")}[there]()
+    assert saved(filed, "The build is slow").name == "the-build-is-slow-2"
+
+
 @examples(60, 1500)
 @hypothesis.given(st.lists(st.tuples(st.sampled_from(["A fact", "A fact.", "a  FACT", "Ein Faktum"]), st.integers(0, 4)), max_size=12))  # fmt: skip
 def test_no_text_saved_without_a_name_is_ever_lost(said):
@@ -494,6 +503,44 @@ def test_what_a_correction_takes_away_goes_and_nothing_else(memory, field, given
     assert getattr(note, field) == left
     assert {name for name in FIELDS if getattr(note, name) != getattr(before, name)} == {field}
     assert saved(memory, "The whole body", name="whole", **{field: given}).outcome == "unchanged"
+
+
+def test_a_title_that_was_taken_from_the_text_follows_it(memory):
+    name = saved(memory, "We deploy with ./deploy.sh, which refuses a dirty tree.").name
+    saved(memory, "We deploy by pushing a tag; deploy.sh is gone.", name=name, replace=True)
+    assert memory.read(name).title == "We deploy by pushing a tag"
+    assert "./deploy.sh" not in memory.listing().text
+    saved(memory, "# Releases\n\nA tag is all it takes.", name=name, replace=True)
+    assert memory.read(name).title == "Releases"
+
+
+def test_a_title_somebody_gave_outlives_every_correction(memory):
+    saved(memory, "We deploy with ./deploy.sh.", name="deploy", title="How to deploy")
+    saved(memory, "Tags are numbered on.", name="Release tags: how they are named")
+    for name, title in (
+        ("deploy", "How to deploy"),
+        ("release-tags-how-they-are-named", "Release tags: how they are named"),
+    ):
+        saved(memory, "It is otherwise now.", name=name, replace=True)
+        assert memory.read(name).title == title
+
+
+@pytest.mark.parametrize("said", ["user_prefs.md", "user-prefs.md", "User Prefs.md", "user_prefs"])
+def test_a_file_name_means_its_note(filed, book, said):
+    book.mkdir()
+    (book / "user_prefs.md").write_text("Ana prefers tea.\n")
+    assert filed.read(said).name == "user_prefs"
+    assert saved(filed, "Ana prefers coffee.", name=said).name == "user_prefs"
+    assert filed.forget(said).name == "user_prefs"
+    fresh = saved(filed, "Ana prefers water.", name="drinks_of_ana.md")
+    assert (fresh.name, fresh.note.title) == ("drinks-of-ana", "drinks_of_ana")
+    (book / "notes.md.md").write_text("A file of an odd name.\n")
+    assert filed.read("notes.md").name == "notes.md"
+
+
+def test_what_was_not_found_is_named_as_it_was_asked_for(memory):
+    with pytest.raises(NotFound, match=r"no note named 'No Such Note\.md'"):
+        memory.read("No Such Note.md")
 
 
 def test_lines_a_person_added_survive_every_correction(filed, book):

@@ -178,7 +178,7 @@ def test_a_path_that_is_a_file_is_refused_and_left(tmp_path):
     for path in (file, file / "below", file / "deep" / "er"):
         memory = open_memory(path)
         for call in (lambda: memory.save("A fact"), lambda: memory.recall("fact"), memory.notes, memory.preamble):  # noqa: B023
-            with pytest.raises(Obstructed, match="stands in the way") as caught:
+            with pytest.raises(Obstructed, match="a notebook is a directory") as caught:
                 call()
             assert str(path) in str(caught.value)
     assert snapshot(tmp_path) == before

@@ -440,6 +440,20 @@ def test_a_process_that_is_stuck_in_the_middle_of_its_work_holds_nobody_up_for_l
     assert got(Sidecar(path), "a") == ["one"]
 
 
+def test_a_file_that_could_not_be_used_is_used_again_once_it_can_be(path, monkeypatch):
+    side = Sidecar(path)
+    works(side)
+    with closing(sqlite3.connect(path, isolation_level=None)) as other:
+        other.execute("BEGIN IMMEDIATE")
+        put(side, "b", "in memory")
+        assert (side.place, side.rebuilt.startswith("is kept in memory for now")) == ("", True)
+        other.execute("COMMIT")
+    assert got(side, "b") == ["in memory"]
+    side._try_file_at = 0.0  # a minute later
+    assert got(side, "a") == ["one"]
+    assert (side.place, side.rebuilt) == (path, "")
+
+
 FORKING = """
 import os, sys, threading
 from tests.test_sidecar import Sidecar, got, put, works

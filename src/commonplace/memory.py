@@ -20,15 +20,16 @@ from commonplace.guard.admission import NAME_CHARS, Draft, Refusal, admit, items
 from commonplace.guard.text import one_line
 from commonplace.index.catalog import Catalog
 from commonplace.index.listing import INDEX_HEAD, INDEX_REACH, WHOLE_INDEX, Budget, Listing
-from commonplace.note.format import clamp, stamp_of
+from commonplace.note.format import stamp_of
 from commonplace.note.note import Note
+from commonplace.note.prose import clamp
 from commonplace.note.slug import slugify, usable_stem
 from commonplace.outcomes import Conflict, Forgotten, Hit, Recall, Refused, Room, Saved, Scan, Status
 from commonplace.prompt.preamble import FULL, LAST_SESSIONS, Profile, preamble
 from commonplace.recall.asked import Asked, age
 from commonplace.recall.substring import Ranked, rank
 from commonplace.store.base import EXTERNAL, PERSON, Call, Found, Store, Written, trust_of
-from commonplace.store.paths import place_of
+from commonplace.store.paths import SUFFIX, place_of
 
 # How often a save that lost a race looks again before it gives up: far more than eight busy writers need.
 _ATTEMPTS = 100
@@ -74,8 +75,8 @@ class Memory:
     ) -> Saved | Conflict | Refused:
         """Save a fact, or correct the one that has this name.
 
-        What is not given is derived for a new note (kind `project`) and kept for an old one; an empty list, and
-        `expires="never"`, take away what there was. A name that another fact has answers `Conflict`, unless `expect`
+        What is not given is derived for a new note (kind `project`) and kept for an old one, but that a description
+        follows a text that changes; an empty list, and `expires="never"`, take away what there was. A name that another fact has answers `Conflict`, unless `expect`
         is the stamp of the note the caller has read, or `replace` is set. `expect=''` saves only if there is no such
         note.
         """
@@ -205,6 +206,8 @@ class Memory:
             outcome = self._save_named(known[0] if known else stem, draft, call, "", replacing=False)
             if isinstance(outcome, Saved) and stem != base:
                 return replace(outcome, warnings=(*outcome.warnings, drafting.BEGINS_ALIKE.format(base)))
+            if isinstance(outcome, Refused) and outcome.rule == "unreadable":
+                continue
             if not isinstance(outcome, Conflict):
                 return outcome
             theirs = outcome.theirs
@@ -241,9 +244,11 @@ class Memory:
         raise Busy(f"{stem!r} kept changing while it was to be saved; nothing was changed. Try again")
 
     def _stem(self, name: str) -> str:
-        """The stem a name means: an existing file's own, or the slug a new one gets."""
+        """The stem a name means: an existing file's own, or the slug a new one gets. A file's name means its note."""
         slug = slugify(name)
         known = self._catalog.named(slug)
+        if not known and name.endswith(SUFFIX) and name != SUFFIX:
+            return self._stem(name.removesuffix(SUFFIX))
         return name if name in known else known[0] if known else slug
 
     def _saved(self, written: Written) -> Saved:
@@ -278,7 +283,7 @@ class Memory:
                     return self._store.get(name)
             self._catalog.catch_up()
             return self._store.get(self._stem(one_line(name[: NAME_CHARS + 1])))
-        except BadName:
+        except (BadName, NotFound):
             raise NotFound(
                 f"no note named {name[:80]!r} in {self.where}; `commonplace list` shows the names there are"
             ) from None

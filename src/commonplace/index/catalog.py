@@ -8,14 +8,14 @@ from __future__ import annotations
 
 import sqlite3
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from datetime import date
 from threading import local
 from typing import Any, NamedTuple
 
 from commonplace.errors import BadFormat, NotFound, StoreError
 from commonplace.index import front, rows
-from commonplace.index.front import Front
+from commonplace.index.front import Known
 from commonplace.index.listing import INDEX_HEAD, INDEX_REACH, WHOLE_INDEX, Budget, Line, Listing, fit
 from commonplace.index.sidecar import Sidecar
 from commonplace.note.kind import Kind
@@ -62,14 +62,6 @@ class _Read(NamedTuple):
     problem: str
 
 
-class _Ahead(NamedTuple):
-    """The index with a change in it, and the front it was made from, as of one version of the tables."""
-
-    version: int
-    front: Front
-    listing: Listing
-
-
 class _Looked(NamedTuple):
     """What a refresh found."""
 
@@ -101,7 +93,7 @@ class Catalog:
         self._scan_every = scan_every
         self._lying_about: tuple[Problem, ...] = ()
         self._mine = local()  # of each thread: `all_seen`, its last refresh looked at every file
-        self._known: _Ahead | None = None  # as this process's last change left it
+        self._known: Known | None = None  # as this process's last change left it
         self.published: Listing | None = None
         """The index as it was last put beside the notes by this process."""
 
@@ -207,26 +199,21 @@ class Catalog:
         for folder, name, packed in odd:
             found += [Problem(place_of(name, folder), word, unread=False) for word in rows.unpacked(packed)]
         if self._side.rebuilt:
-            found.append(Problem("catalog", f"was begun again: {self._side.rebuilt}", unread=False))
+            found.append(Problem("catalog", self._side.rebuilt, unread=False))
         return tuple(sorted({*self._lying_about, *found}))
 
-    def _worked_in(self, db: sqlite3.Connection, change: Change) -> _Ahead | None:
+    def _worked_in(self, db: sqlite3.Connection, change: Change) -> Known | None:
         """The index with a change, from what this process knew before it; None where only the tables can tell."""
-        today, known = self._today().isoformat(), self._known
-        if known is None or known.front.today != today or known.version != int(_get(db, "version", 0)):
+        known = self._known
+        if known is None or known.front.today != self._today().isoformat() or known.version != _version(db):
             return None
-        best = front.after(known.front, change.name, change.found)
-        return best and self._ahead(known.version + 1, best, front.listed_after(db, today, change.name, change.found))
+        return front.worked_in(db, known, change.name, change.found)
 
-    def _ahead(self, version: int, best: Front, totals: Mapping[Kind, int]) -> _Ahead:
-        lines = (*best.best, *best.corrections)
-        return _Ahead(version, best, fit(lines, totals, WHOLE_INDEX, head=INDEX_HEAD, reach=INDEX_REACH))
-
-    def _follow(self, db: sqlite3.Connection, change: Change, ahead: _Ahead | None) -> _Ahead | None:
+    def _follow(self, db: sqlite3.Connection, change: Change, ahead: Known | None) -> Known | None:
         """Write one change. Answers the index with it: the one that went out ahead, if nothing else happened since."""
         if not _get(db, "scanned", 0.0):  # tables just begun again know no other note: the next call fills them
             return None
-        version = int(_get(db, "version", 0)) + 1
+        version = _version(db) + 1
         if change.found is None:
             rows.drop(db, change.name)
         else:
@@ -236,8 +223,7 @@ class Catalog:
         if ahead is not None and ahead.version == version:
             self._note_ours(db, change)
             return ahead
-        today = self._today().isoformat()
-        return self._ahead(version, front.read(db, today, WHOLE_INDEX.lines), front.listed(db, today))
+        return front.known(db, version, self._today().isoformat())
 
     def _note_ours(self, db: sqlite3.Connection, change: Change) -> None:
         """Remember the state a change of ours and its index left behind."""
@@ -278,7 +264,7 @@ def _read_state(db: sqlite3.Connection) -> _State:
         name: tuple(rest) for name, *rest in db.execute("SELECT name, folder, inode, size, mtime, ctime FROM files")
     }
     young, log = int(_get(db, "young", 0)), str(_get(db, "log", ""))
-    return _State(int(_get(db, "version", 0)), _pulse(db), young, log, float(_get(db, "scanned", 0.0)), files)
+    return _State(_version(db), _pulse(db), young, log, float(_get(db, "scanned", 0.0)), files)
 
 
 def _apply(db: sqlite3.Connection, state: _State, looked: _Looked) -> bool:
@@ -286,7 +272,7 @@ def _apply(db: sqlite3.Connection, state: _State, looked: _Looked) -> bool:
 
     Answers whether any note says something else than before.
     """
-    version = int(_get(db, "version", 0)) + 1
+    version = _version(db) + 1
     newer = {name for (name,) in db.execute("SELECT name FROM files WHERE version > ?", (state.version,))}
     other = bool(looked.gone - newer)
     for name in looked.gone - newer:
@@ -341,6 +327,10 @@ def _troubled(db: sqlite3.Connection) -> tuple[list[tuple[str, str, str]], list[
 def _get(db: sqlite3.Connection, key: str, default: Any) -> Any:
     row = db.execute("SELECT value FROM meta WHERE key = ?", (key,)).fetchone()
     return row[0] if row else default
+
+
+def _version(db: sqlite3.Connection) -> int:
+    return int(_get(db, "version", 0))
 
 
 def _set(db: sqlite3.Connection, key: str, value: object) -> None:

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import sqlite3
 from bisect import bisect
+from collections.abc import Mapping
 from typing import NamedTuple
 
 from commonplace.index import rows
-from commonplace.index.listing import Line, line_of
+from commonplace.index.listing import INDEX_HEAD, INDEX_REACH, WHOLE_INDEX, Line, Listing, fit, line_of
 from commonplace.note.kind import Kind
 from commonplace.store.base import Found, trust_of
 
@@ -41,6 +42,25 @@ class Front(NamedTuple):
     plain: bool  # no note corrects another, so that value alone decides
 
 
+class Known(NamedTuple):
+    """The whole index as of one version of the tables, and the front it was made from."""
+
+    version: int
+    front: Front
+    listing: Listing
+
+
+def known(db: sqlite3.Connection, version: int, today: str) -> Known:
+    """The index as the tables have it."""
+    return _known(version, read(db, today, WHOLE_INDEX.lines), listed(db, today))
+
+
+def worked_in(db: sqlite3.Connection, before: Known, name: str, found: Found | None) -> Known | None:
+    """The index once a note is written (or taken away: None) over what the tables hold; None if only they can tell."""
+    best = after(before.front, name, found)
+    return best and _known(before.version + 1, best, _listed_after(db, before.front.today, name, found))
+
+
 def totals(db: sqlite3.Connection) -> dict[Kind, int]:
     """How many notes there are of each kind."""
     return {rows.KIND[kind]: count for kind, count in db.execute(_TOTALS)}
@@ -55,7 +75,7 @@ def listed(db: sqlite3.Connection, today: str) -> dict[Kind, int]:
     return counts
 
 
-def listed_after(db: sqlite3.Connection, today: str, name: str, found: Found | None) -> dict[Kind, int]:
+def _listed_after(db: sqlite3.Connection, today: str, name: str, found: Found | None) -> dict[Kind, int]:
     """What `listed` will answer once a note is written (or taken away: None) that `after` could work in."""
     counts = listed(db, today)
     for (kind,) in db.execute(f"SELECT kind FROM notes WHERE name = ? AND {_CURRENT}", (name, today)):
@@ -97,6 +117,11 @@ def after(front: Front, name: str, found: Found | None) -> Front | None:
         ranks.insert(place, new)
         lines.insert(place, Line(name, found.note.kind, line_of(found.note)))
     return None if moves_up else front._replace(ranks=tuple(ranks[: front.most]), best=tuple(lines[: front.most]))
+
+
+def _known(version: int, best: Front, counts: Mapping[Kind, int]) -> Known:
+    lines = (*best.best, *best.corrections)
+    return Known(version, best, fit(lines, counts, WHOLE_INDEX, head=INDEX_HEAD, reach=INDEX_REACH))
 
 
 def _rank_of(found: Found) -> Rank:

@@ -9,9 +9,9 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from commonplace.guard.text import cleaned, inert, one_line
-from commonplace.note.format import clamp
 from commonplace.note.kind import FOLDERS, KINDS, Kind, heading_of
 from commonplace.note.note import DESCRIPTION_CHARS, TITLE_CHARS, Note
+from commonplace.note.prose import clamp
 from commonplace.store.paths import place_of
 from commonplace.store.publish import INDEX_MARK
 

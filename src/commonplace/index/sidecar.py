@@ -24,6 +24,8 @@ _MEMORY = ":memory:"
 # Another process's transaction takes milliseconds; who waited this long, for one that is stuck, goes on without the
 # file: no call may take longer than a second.
 _BUSY_SECONDS = 0.8
+# A file that could not be used is tried again after this long: a lock goes, a disk is given room.
+_RETRY_SECONDS = 60.0
 # Kept in memory until the file would be checked: at a few thousand notes all of it.
 _CACHE_KIB = 16_384
 # What SQLite answers where the file may be sound and cannot be used: held by another, not ours to write, no room.
@@ -72,13 +74,15 @@ class Sidecar:
     """A connection to the derived tables, safe to use from any thread and after a fork."""
 
     def __init__(self, path: str | None) -> None:
-        self._path = path or _MEMORY
+        self._file = path or _MEMORY
+        self._path = self._file  # or _MEMORY, while the file cannot be used
+        self._try_file_at = 0.0
         self._lock = RLock()
         self._db: sqlite3.Connection | None = None
         self._pid = 0
         self._blank = False  # nobody has written yet: empty tables in memory stand in for the file
         self.rebuilt = ""
-        """Why the file was begun again, where it was; '' otherwise."""
+        """What happened to the file, in words: it was begun again, or is not used for now; '' otherwise."""
         _ALL.add(self)
 
     @property
@@ -89,6 +93,8 @@ class Sidecar:
     def run(self, work: Callable[[sqlite3.Connection], T], *, write: bool = False) -> T:
         """Do some work in one transaction. A damaged file is begun again, and the work done on the new one."""
         with self._lock:
+            if self._path != self._file and not write and time.monotonic() >= self._try_file_at:
+                self._use(self._file, "")
             for begun_again in (0, 1):
                 try:
                     return self._in_transaction(work, write)
@@ -146,7 +152,7 @@ class Sidecar:
             if version == SCHEMA:  # another process was quicker
                 return
             if version:
-                self.rebuilt = "it was made by another version"
+                self.rebuilt = "was begun again: it was made by another version"
             for kind, name in db.execute(_LEFT_OVER).fetchall():
                 db.execute(f'DROP {kind} IF EXISTS "{name}"')
             for statement in _TABLES:
@@ -155,14 +161,18 @@ class Sidecar:
             db.execute("INSERT INTO meta VALUES ('version', ?)", (time.time_ns(),))
             db.execute(f"PRAGMA user_version = {SCHEMA}")
 
+    def _use(self, path: str, why: str) -> None:
+        self.close()
+        self._path, self.rebuilt = path, why
+
     def _begin_again(self, problem: sqlite3.Error, *, in_memory: bool) -> None:
         """Throw a damaged file away; where it cannot be used at all, go on in memory."""
-        self.close()
-        self.rebuilt = f"{self._path}: {problem}"
         code = getattr(problem, "sqlite_errorcode", None)  # what Python itself raises has none
         if in_memory or self._path == _MEMORY or (code is not None and code & _PRIMARY in _NOT_DAMAGE):
-            self._path = _MEMORY
+            self._use(_MEMORY, f"is kept in memory for now, not in {self._file}: {problem}")
+            self._try_file_at = time.monotonic() + _RETRY_SECONDS
             return
+        self._use(self._path, f"was begun again: {self._path}: {problem}")
         for suffix in ("", "-wal", "-shm"):
             with suppress(OSError):
                 os.unlink(self._path + suffix)

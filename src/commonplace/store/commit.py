@@ -16,7 +16,7 @@ from commonplace.note.format import stamp_of
 from commonplace.store import log
 from commonplace.store.base import UNSETTLED, Call, Pulse, Signature
 from commonplace.store.disk import NO_LINKS, Disk
-from commonplace.store.paths import CONTROL, HISTORY, file_of, kept_as
+from commonplace.store.paths import CONTROL, HISTORY, file_of, kept_as, shelf_of
 from commonplace.store.raw import Raw, find, pulse_of, signature_of
 from commonplace.store.trouble import unsure
 from commonplace.store.turn import Turn, open_or_make, stage
@@ -154,7 +154,7 @@ def _entry(turn: Turn, wish: Wish, old: Raw | None, number: int) -> log.Entry:
 def _keep(turn: Turn, at: int, name: str, old: Raw, number: int) -> str:
     """Give the version that is about to go a second name in the history, and sync that."""
     disk, kept = turn.disk, kept_as(number, stamp_of(old.source))
-    shelf = open_or_make(disk, name, turn.history)
+    shelf = open_or_make(disk, shelf_of(name), turn.history)
     try:
         try:
             disk.link(file_of(name), at, kept, shelf)

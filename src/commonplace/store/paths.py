@@ -45,7 +45,7 @@ def file_of(name: str) -> str:
         BadName: the name is not one a note can have.
 
     """
-    if not usable_stem(name):
+    if stem_of(name + SUFFIX) != name:
         raise BadName(f"{shown(name)} is not a note's name; `commonplace list` shows the names there are")
     return name + SUFFIX
 
@@ -53,6 +53,12 @@ def file_of(name: str) -> str:
 def place_of(name: str, folder: str) -> str:
     """Where a note lies, seen from its notebook: for messages and links, not for opening."""
     return f"{folder}/{name}{SUFFIX}" if folder else name + SUFFIX
+
+
+def shelf_of(name: str) -> str:
+    """The folder in the history that keeps a note's old versions."""
+    file_of(name)
+    return name
 
 
 def kept_as(number: int, stamp: str) -> str:

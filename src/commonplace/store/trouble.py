@@ -35,6 +35,10 @@ def _story(problem: OSError, where: str, doing: str) -> StoreError:
     what, number = problem.strerror or str(problem), problem.errno
     if isinstance(problem.filename, str) and problem.filename != where:
         what = f"{problem.filename!r}: {what}"
+    if number == errno.ENOTDIR and problem.filename == where:
+        return Obstructed(
+            f"{where} is a file, or lies in one, and a notebook is a directory; nothing was changed. Name a directory"
+        )
     if number in _FULL:
         return DiskFull(f"no room left for {where} ({what}) while {doing}; nothing was changed. Free some space")
     if number in _DENIED:

@@ -35,7 +35,7 @@ _MOMENT = 0.2
 # Names nobody may give a note: what climbs, what hides, what is no text, what is too long, what is the index's own.
 HOSTILE = (
     "../x", "..", ".", "", "/etc/x", "/", "a/b", "a\\b", "\0", "x\0y", "x\ny", ".hidden", " padded ", "n" * 5000,
-    "MEMORY", "README", "\ud800", "sessions/../../x",
+    "MEMORY", "README", "\ud800", "sessions/../../x", "plan.sync-conflict-20260101-101010-ABCDEFG", "plan.conflict",
 )  # fmt: skip
 
 WHOLE = Note(
