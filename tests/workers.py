@@ -236,8 +236,8 @@ def write_until_killed(book, home, ledger, slot, seed, flag):
 
 @task
 def read_until_told(book, home, ledger, slots, seed, flag):
-    """Ask everything there is to ask, and tell how often, and how long the longest answer took."""
-    memory, rng, calls, longest = opened(book, home), random.Random(seed), 0, 0.0
+    """Ask everything there is to ask, and tell of each call what it asked, how long it took, and what was wrong."""
+    memory, rng, calls = opened(book, home), random.Random(seed), []
 
     def read():
         try:
@@ -246,22 +246,31 @@ def read_until_told(book, home, ledger, slots, seed, flag):
             return []
 
     questions = (
-        read,
-        read,
-        lambda: [note.body for note in memory.notes().notes],
-        lambda: memory.recall("signed line") and [],
-        lambda: memory.preamble() and [],
-        lambda: memory.listing().text and [],
-        lambda: memory.status() and [],
+        ("read", read),
+        ("read", read),
+        ("notes", lambda: [note.body for note in memory.notes().notes]),
+        ("recall", lambda: memory.recall("signed line") and []),
+        ("preamble", lambda: memory.preamble() and []),
+        ("listing", lambda: memory.listing().text and []),
+        ("status", lambda: memory.status() and []),
     )
     while not stopped(flag):
-        began = time.perf_counter()
-        bodies = rng.choice(questions)()
-        longest = max(longest, time.perf_counter() - began)
-        calls += 1
-        for text in bodies:
+        question, ask = rng.choice(questions)
+        calls.append((question, *answered(ask)))
+    Ledger(ledger).tell(*calls)
+
+
+def answered(ask) -> tuple[float, str]:
+    """How long a call took that answers signed texts, and what was wrong with it, or ''."""
+    began = time.perf_counter()
+    try:
+        texts = ask()
+        took = time.perf_counter() - began
+        for text in texts:
             signature(text)
-    Ledger(ledger).tell(calls, longest)
+    except Exception as problem:
+        return round(time.perf_counter() - began, 6), f"{type(problem).__name__}: {problem!s:.300}"
+    return round(took, 6), ""
 
 
 # --- many writers ----------------------------------------------------------------------------------------------

@@ -21,7 +21,7 @@ from commonplace.guard.text import one_line
 from commonplace.index.catalog import Catalog
 from commonplace.index.listing import INDEX_HEAD, INDEX_REACH, WHOLE_INDEX, Budget, Listing
 from commonplace.note.format import stamp_of
-from commonplace.note.note import Note
+from commonplace.note.note import DESCRIPTION_CHARS, FILE_BYTES, Note
 from commonplace.note.prose import clamp
 from commonplace.note.slug import slugify, usable_stem
 from commonplace.outcomes import Conflict, Forgotten, Hit, Recall, Refused, Room, Saved, Scan, Status
@@ -76,15 +76,15 @@ class Memory:
         """Save a fact, or correct the one that has this name.
 
         What is not given is derived for a new note (kind `project`) and kept for an old one, but that a description
-        follows a text that changes; an empty list, and `expires="never"`, take away what there was. A name that another fact has answers `Conflict`, unless `expect`
-        is the stamp of the note the caller has read, or `replace` is set. `expect=''` saves only if there is no such
-        note.
+        follows a text that changes; an empty list, and `expires="never"`, take away what there was. A name that
+        another fact has answers `Conflict`, unless `expect` is the stamp of the note the caller has read, or `replace`
+        is set. `expect=''` saves only if there is no such note.
         """
         call = call or Call()
         draft = admit(
             Draft(
                 body, name, title, description, kind, items_of(tags), items_of(applies_to), items_of(supersedes), pinned,
-                expires, _voice(call),
+                expires, _voice(call), had=self._had(name, description),
             )
         )  # fmt: skip
         if isinstance(draft, Refusal):
@@ -250,6 +250,15 @@ class Memory:
         if not known and name.endswith(SUFFIX) and name != SUFFIX:
             return self._stem(name.removesuffix(SUFFIX))
         return name if name in known else known[0] if known else slug
+
+    def _had(self, name: str | None, description: str | None) -> str:
+        """The description a note has, where a longer one than we would take is given: it may be a person's, unchanged."""
+        if name is None or not DESCRIPTION_CHARS < len(description or "") <= FILE_BYTES:
+            return ""
+        try:
+            return self._found(name).note.description
+        except (NotFound, BadFormat):
+            return ""
 
     def _saved(self, written: Written) -> Saved:
         note = written.note

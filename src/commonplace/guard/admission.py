@@ -43,6 +43,7 @@ class Draft(NamedTuple):
     pinned: bool | None = None
     expires: date | str | None = None  # NEVER takes it away
     origin: str = "agent"
+    had: str = ""  # the description it has now: one a person wrote may be longer than what we would take
     warnings: tuple[str, ...] = ()
 
 
@@ -132,7 +133,7 @@ def _name_empty(draft: Draft) -> str:
 
 def _description_long(draft: Draft) -> str:
     size = len(draft.description or "")
-    if size <= DESCRIPTION_CHARS:
+    if size <= DESCRIPTION_CHARS or draft.description == draft.had:
         return ""
     return (
         f"the description has {size:,} characters, over the {DESCRIPTION_CHARS} every session pays for; "

@@ -14,44 +14,10 @@ _MARKS = (
     "\u1056-\u109d\u17b4-\u17d3\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff\u3099\u309a"
 )
 _WORD = re.compile(rf"(?:[^\W_]|[{_MARKS}])+")
-_SMALL = frozenset(
-    [
-        "a",
-        "an",
-        "and",
-        "are",
-        "as",
-        "at",
-        "be",
-        "by",
-        "for",
-        "from",
-        "has",
-        "have",
-        "in",
-        "is",
-        "it",
-        "its",
-        "no",
-        "not",
-        "of",
-        "on",
-        "or",
-        "our",
-        "that",
-        "the",
-        "their",
-        "this",
-        "to",
-        "was",
-        "we",
-        "were",
-        "will",
-        "with",
-        "you",
-        "your",
-    ]
-)
+_SMALL = frozenset((
+    "a an and are as at be by for from has have in is it its no not of on or our that the their this to was we "
+    "were will with you your"
+).split())  # fmt: skip
 # Scripts written without spaces are compared by pairs of characters.
 _UNSPACED = re.compile("[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
 

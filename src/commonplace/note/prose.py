@@ -98,4 +98,6 @@ def _first_paragraph(body: str) -> str:
                 break
         elif paragraph:
             break
+        elif not line:
+            after_heading = False
     return " ".join(" ".join(paragraph).split())

@@ -32,65 +32,11 @@ _UNSPACED = "[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\
 # Signs over and under letters that people leave out: accents, Hebrew points, Arabic vowels.
 _ACCENTS = "[\u0300-\u036f\u0591-\u05bd\u05bf\u05c1\u05c2\u05c4\u05c5\u05c7\u064b-\u065f\u0670]"
 # Query words that ask rather than name. Left in if nothing else is left.
-_ASKING = frozenset(
-    [
-        "a",
-        "an",
-        "and",
-        "any",
-        "are",
-        "as",
-        "at",
-        "be",
-        "by",
-        "can",
-        "could",
-        "did",
-        "do",
-        "does",
-        "for",
-        "from",
-        "had",
-        "has",
-        "have",
-        "how",
-        "i",
-        "if",
-        "in",
-        "is",
-        "it",
-        "me",
-        "my",
-        "of",
-        "on",
-        "or",
-        "our",
-        "should",
-        "that",
-        "the",
-        "their",
-        "them",
-        "there",
-        "these",
-        "they",
-        "this",
-        "to",
-        "was",
-        "we",
-        "were",
-        "what",
-        "when",
-        "where",
-        "which",
-        "who",
-        "why",
-        "will",
-        "with",
-        "would",
-        "you",
-        "your",
-    ]
-)
+_ASKING = frozenset((
+    "a an and any are as at be by can could did do does for from had has have here how i if in is it me my of "
+    "on or our should that the their them there these they this to was we were what when where which who why "
+    "will with would you your"
+).split())  # fmt: skip
 # English endings cut from query words so that `deploys` finds `deploy` and `testing` finds `tests`.
 _ENDINGS = ("ing", "ies", "es", "ed", "s")
 _SHORTEST_STEM = 4

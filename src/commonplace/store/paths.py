@@ -31,6 +31,8 @@ _CONFLICT = re.compile(
 )
 # Names as our own slugs are: nothing more to ask of them. (Ten thousand are looked at on every call.)
 _PLAIN = re.compile(r"[a-z0-9][a-z0-9-]{0,99}\.md")
+# The Go harness's other store: beside its sessions it would hide what it holds without a word.
+_LINES = "memory.jsonl"
 # What editors and half-finished transfers leave behind.
 _LEFTOVER = re.compile(
     r"\..*\.sw[a-px]|.*~|#.*#|\.#.*|.*\.(?:tmp|bak|orig|part|crdownload|swp|rej)|\.~lock\..*#|\.goutputstream-.*",
@@ -80,6 +82,8 @@ def oddity_of(file: str) -> str:
     """Why a file that holds no note is worth a word; '' for what may lie there in silence."""
     if _LEFTOVER.fullmatch(file):
         return "left behind by an editor or a transfer; not read. Delete it if nothing is missing"
+    if file == _LINES:
+        return "notes as lines of JSON, as the Go harness keeps them; not read here. Save what should stay, a note each"
     if file.startswith(".") or not file.lower().endswith(SUFFIX) or file == INDEX:
         return ""
     stem = file[: -len(SUFFIX)]
