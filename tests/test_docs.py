@@ -1,5 +1,7 @@
 """The documentation is under test: what it shows was printed by the thing itself, and what it lists is what there is."""
 
+import os
+import pty
 import re
 import shlex
 import subprocess
@@ -40,14 +42,26 @@ def undated(text):
     return re.sub(r"\d{4}-\d{2}-\d{2}", "DATE", text)
 
 
+def at_a_terminal(words):
+    """What a command prints where a person types it: its answer is read, all else goes to the terminal."""
+    ours, theirs = pty.openpty()
+    try:
+        return subprocess.run(
+            words, stdin=theirs, stderr=theirs, stdout=subprocess.PIPE, text=True, check=True, timeout=30
+        )
+    finally:
+        os.close(ours)
+        os.close(theirs)
+
+
 def test_what_the_readme_shows_of_a_terminal_is_what_the_terminal_shows(home):
     commands = [pair for block in blocks(README, "console") for pair in transcript(block)]
     assert len(commands) >= 4
     for command, shown in commands:
-        words = shlex.split(command.replace("$COMMONPLACE_HOME", str(home)))
+        words = shlex.split(command.replace("~/.local/state/commonplace", str(home)))
         if words[0] == "commonplace":
             words[:1] = [sys.executable, "-m", "commonplace"]
-        done = subprocess.run(words, capture_output=True, text=True, check=True, timeout=30)
+        done = at_a_terminal(words)
         assert undated(done.stdout.strip()) == undated(shown)
 
 

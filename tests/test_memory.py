@@ -1013,6 +1013,20 @@ def test_all_that_is_raised_for_a_caller_is_one_tree():
 # --- many threads ----------------------------------------------------------------------------------------------
 
 
+@pytest.mark.skipif(not os.path.isdir("/proc/self/fd"), reason="needs /proc to see what is open")
+def test_a_memory_lets_go_of_what_it_holds_and_can_be_used_again(filed, home):
+    def held():
+        links = [f"/proc/self/fd/{fd}" for fd in os.listdir("/proc/self/fd")]
+        return [link for link in links if os.path.islink(link) and os.readlink(link).startswith(str(home))]
+
+    with filed as same:
+        same.save("The fact is kept.", name="fact")
+        assert held()
+    assert not held()
+    assert filed.read("fact").body == "The fact is kept."
+    assert [hit.name for hit in filed.recall("fact").hits] == ["fact"]
+
+
 @pytest.mark.promise
 def test_one_memory_serves_many_threads(memory, scale, tally):
     threads, saves = 8, scale(6, 60)

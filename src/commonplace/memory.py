@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from datetime import date
-from typing import Literal
+from typing import Literal, Self
 
 from commonplace import drafting
 from commonplace.errors import BadFormat, BadName, Busy, Changed, NotFound
@@ -188,6 +188,16 @@ class Memory:
             self._catalog.refresh(full=True)
             sessions = self._catalog.sessions(self._today(), LAST_SESSIONS)
         return preamble(self._listed, sessions, where=self._store.where, profile=self._profile)
+
+    def close(self) -> None:
+        """Let go of what is held open; the next call opens it again. A `with` block does it at its end."""
+        self._catalog.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
 
     # --- saving ----------------------------------------------------------------------------------------------
 

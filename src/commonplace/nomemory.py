@@ -21,6 +21,9 @@ class NoMemory(Memory):
     def __init__(self) -> None:
         """It needs nothing."""
 
+    def close(self) -> None:
+        """It holds nothing."""
+
     @property
     def where(self) -> str:
         return "nowhere"

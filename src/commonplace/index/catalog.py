@@ -102,6 +102,10 @@ class Catalog:
         """The file it is kept in; '' where it is in memory only."""
         return self._side.place
 
+    def close(self) -> None:
+        """Let the tables go; the next use opens them again."""
+        self._side.close()
+
     # --- keeping up ------------------------------------------------------------------------------------------
 
     def refresh(self, *, full: bool = False, begin: bool = False) -> None:

@@ -1,4 +1,4 @@
-"""Trouble with the disk, told as what happened, where, and what to do next. The only reader of errno values."""
+"""Trouble with the disk, told as what happened, where, and what to do next. The one place that puts errno values into words."""
 
 from __future__ import annotations
 
