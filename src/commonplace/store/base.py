@@ -28,6 +28,7 @@ class Call(NamedTuple):
     session: str = ""
     tainted: bool = False
     actor: str = ""
+    act: str = ""  # the same for several changes that are one act, and are undone together
 
 
 Signature = tuple[int, int, int, int]

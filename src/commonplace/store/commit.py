@@ -8,6 +8,7 @@ whose bytes are not on the disk is void. It knows bytes and names, not what a no
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from contextlib import suppress
 from typing import NamedTuple
 
@@ -30,7 +31,7 @@ class Wish(NamedTuple):
     home: str  # the folder a new note goes to
     expect: str  # the stamp of what stands there now; '' for nothing
     call: Call
-    at: float
+    now: Callable[[], float]  # asked under the lock, so that the log is in the order of its times
 
 
 class Landed(NamedTuple):
@@ -64,7 +65,7 @@ def commit(turn: Turn, wish: Wish) -> Landed:
     folder = old.folder if old else wish.home
     at = turn.root if not folder else open_or_make(turn.disk, folder, turn.root)
     try:
-        kept, signature = _land(turn, wish, old, at)
+        kept, signature = _land(turn, wish, old, at, folder)
     finally:
         if at != turn.root:
             turn.disk.close(at)
@@ -73,13 +74,13 @@ def commit(turn: Turn, wish: Wish) -> Landed:
     return Landed("updated" if old else "created", folder, wish.data, signature, before, kept)
 
 
-def _land(turn: Turn, wish: Wish, old: Raw | None, at: int) -> tuple[str, Signature]:
+def _land(turn: Turn, wish: Wish, old: Raw | None, at: int, folder: str) -> tuple[str, Signature]:
     disk, file = turn.disk, file_of(wish.name)
     staged = "" if wish.data is None else stage(disk, turn.tmp, wish.data, old.mode if old else 0o600)
     try:
         tail = log.read_tail(disk, turn.log)
         kept = _keep(turn, at, wish.name, old, tail.number) if old else ""
-        log.append(disk, turn.log, tail, _entry(turn, wish, old, tail.number), turn.key)
+        log.append(disk, turn.log, tail, _entry(turn, wish, old, tail.number, folder), turn.key)
         made = signature_of(disk.stat(staged, turn.tmp)) if staged else UNSETTLED
         _look_again(turn, at, wish.name, old)
         try:
@@ -143,12 +144,13 @@ def _signature(disk: Disk, at: int, file: str, made: Signature) -> Signature:
     return now if now[:3] == made[:3] else UNSETTLED  # the rename gave it a new ctime
 
 
-def _entry(turn: Turn, wish: Wish, old: Raw | None, number: int) -> log.Entry:
-    at = time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(wish.at)) + f".{int(wish.at * 1000) % 1000:03d}Z"
+def _entry(turn: Turn, wish: Wish, old: Raw | None, number: int, folder: str) -> log.Entry:
+    micros = int(wish.now() * 1_000_000)
+    at = time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(micros // 1_000_000)) + f".{micros % 1_000_000:06d}Z"
     new = "" if wish.data is None else stamp_of(wish.data)
     was = stamp_of(old.source) if old else ""
     op = "delete" if wish.data is None else "put"
-    return log.Entry(number, at, op, log.id_of(wish.name, turn.key), new, was, wish.call)
+    return log.Entry(number, at, op, log.id_of(wish.name, turn.key), new, was, wish.call, folder)
 
 
 def _keep(turn: Turn, at: int, name: str, old: Raw, number: int) -> str:

@@ -58,12 +58,12 @@ class FileStore:
     def put(self, note: Note, *, call: Call, expect: str, then: Then | None = None) -> Written:
         file_of(note.name)
         ready = written(note)  # what could not be read again is refused before any lock
-        home = KINDS[note.kind].folder if note.kind in KINDS else ""
-        return self._change(Wish(note.name, ready.source, home, expect, call, self._now()), ready, then)
+        home = note.folder or (KINDS[note.kind].folder if note.kind in KINDS else "")
+        return self._change(Wish(note.name, ready.source, home, expect, call, self._now), ready, then)
 
     def delete(self, name: str, *, call: Call, expect: str, then: Then | None = None) -> Written:
         file_of(name)
-        return self._change(Wish(name, None, "", expect, call, self._now()), None, then)
+        return self._change(Wish(name, None, "", expect, call, self._now), None, then)
 
     def scan(self) -> Inventory:
         seen: dict[str, Seen] = {}

@@ -44,6 +44,7 @@ class Entry(NamedTuple):
     hash: str  # of the new bytes; '' for a delete
     was: str  # of the old bytes; '' for a create
     call: Call
+    folder: str = ""
 
     def line(self, previous: str, key: bytes) -> bytes:
         import json
@@ -51,7 +52,9 @@ class Entry(NamedTuple):
         fields = {
             "n": self.number, "at": self.at, "op": self.op, "id": self.id, "hash": self.hash, "was": self.was,
             "origin": self.call.origin[:_WORD_CHARS], "session": self.call.session[:_WORD_CHARS],
-            "actor": self.call.actor[:_WORD_CHARS], "tainted": self.call.tainted, "prev": previous,
+            "actor": self.call.actor[:_WORD_CHARS], "tainted": self.call.tainted,
+            **({"in": self.folder} if self.folder else {}), **({"act": self.call.act[:_WORD_CHARS]} if self.call.act else {}),
+            "prev": previous,
         }  # fmt: skip
         return _sealed(json.dumps(fields, separators=(",", ":")).encode()[:-1] + _SEAL, key)
 
@@ -137,8 +140,9 @@ def _read(line: bytes, previous: bytes, key: bytes) -> tuple[Entry, bool] | None
     try:
         fields = json.loads(line)
         at, op, id_, new, was = (str(fields[word]) for word in ("at", "op", "id", "hash", "was"))
-        call = Call(str(fields["origin"]), str(fields["session"]), bool(fields["tainted"]), str(fields["actor"]))
-        entry = Entry(int(fields["n"]), at, op, id_, new, was, call)
+        said = (str(fields["origin"]), str(fields["session"]), bool(fields["tainted"]), str(fields["actor"]))
+        call = Call(*said, str(fields.get("act", "")))
+        entry = Entry(int(fields["n"]), at, op, id_, new, was, call, str(fields.get("in", "")))
         behind = fields["prev"] == (_chain(previous) if previous else "")
     except (ValueError, KeyError, TypeError, OverflowError, RecursionError):
         return None

@@ -40,7 +40,7 @@ class RamStore:
                 raise Changed(note.name, expect, old.note.stamp if old else "")
             if old and old.note.stamp == ready.stamp:
                 return Written("unchanged", old.note)
-            home = KINDS[note.kind].folder if note.kind in KINDS else ""
+            home = note.folder or (KINDS[note.kind].folder if note.kind in KINDS else "")
             fresh = replace(ready, folder=old.note.folder if old else home)
             seen = Seen(note.name, fresh.folder, (self._changes + 1, len(ready.source or b""), 0, 0))
             warnings = self._change(note.name, Found(fresh, seen, lambda: call.origin), then)
