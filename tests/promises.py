@@ -14,6 +14,7 @@ PROMISES = {
     "R11": "what people leave in the directory is tolerated, reported and untouched",
     "R12": "limits always hold",
     "R13": "every call is bounded in time and memory",
+    "R14": "everything can be undone",
     "R17": "nobody's word is raised, and text from outside is not kept unreviewed",
     "R19": "a terminal shows text, not commands",
     "R27": "files are private under any umask",

@@ -10,7 +10,7 @@ ROOT = Path(__file__).parents[1]
 SRC = ROOT / "src" / "commonplace"
 # The order a fact travels. A module imports only its own stage and those to the left.
 PATH = (
-    "errors note guard store index recall prompt outcomes drafting memory nomemory settings open surfaces testing"
+    "errors note guard store index recall prompt outcomes drafting saving memory nomemory care settings open surfaces testing"
 ).split()
 CORE = PATH[: PATH.index("settings")]
 MODULES = sorted(SRC.rglob("*.py"))

@@ -13,6 +13,7 @@ import shutil
 import stat
 import subprocess
 import time
+from contextlib import suppress
 from datetime import date, datetime, timedelta
 from hashlib import blake2b, sha256
 
@@ -296,7 +297,8 @@ class Hand:
         os.replace(other, path)
 
     def do_copy_with_its_time(self):
-        shutil.copy2(self.some(), self.place())
+        with suppress(shutil.SameFileError):
+            shutil.copy2(self.some(), self.place())
 
     def do_rename(self):
         os.rename(self.some(), self.place())

@@ -1,55 +1,59 @@
 """Memory: save, recall, preamble, read, forget; what a host calls. Written once, over any Store.
 
-It decides what a save means (a new fact, a correction, a conflict) and leaves how bytes are kept to the store, and
-what is derived from them to the catalog. It knows no files, no settings and no surface.
+What a save means is decided in `saving`; how bytes are kept is left to the store, and what is derived from them to
+the catalog. It knows no files, no settings and no surface.
 """
 
 from __future__ import annotations
 
-import os
 import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import replace
 from datetime import date
 from typing import Literal, Self
 
 from commonplace import drafting
 from commonplace.errors import BadFormat, BadName, Busy, Changed, NotFound
-from commonplace.guard.admission import NAME_CHARS, Draft, Refusal, admit, items_of
+from commonplace.guard.admission import Draft, Refusal, admit, items_of
 from commonplace.guard.text import one_line
 from commonplace.index.catalog import Catalog
-from commonplace.index.listing import INDEX_HEAD, INDEX_REACH, WHOLE_INDEX, Budget, Listing
-from commonplace.note.format import stamp_of
-from commonplace.note.note import DESCRIPTION_CHARS, FILE_BYTES, Note
+from commonplace.index.listing import INDEX_REACH, WHOLE_INDEX, Budget, Listing
+from commonplace.note.note import Note
 from commonplace.note.prose import clamp
-from commonplace.note.slug import slugify, usable_stem
-from commonplace.outcomes import Conflict, Forgotten, Hit, Recall, Refused, Room, Saved, Scan, Status
+from commonplace.outcomes import Conflict, Forgotten, Hit, Recall, Refused, Saved, Scan, Status
 from commonplace.prompt.preamble import FULL, LAST_SESSIONS, Profile, preamble
 from commonplace.recall.asked import Asked, age
 from commonplace.recall.substring import Ranked, rank
-from commonplace.store.base import EXTERNAL, PERSON, Call, Found, Store, Written, trust_of
-from commonplace.store.paths import SUFFIX, place_of
+from commonplace.saving import ATTEMPTS, Saving
+from commonplace.store.base import EXTERNAL, PERSON, Call, Found, Store, trust_of
 
-# How often a save that lost a race looks again before it gives up: far more than eight busy writers need.
-_ATTEMPTS = 100
-# Names made from like texts are told apart by a number up to here, then by a piece of the text's hash.
-_NUMBERED = 9
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from commonplace.store.history import Event, History
+
 _EXCERPT_CHARS = 300
-_NO_NAME = Refused(rule="name", why="no letter or digit in it makes a name; say it in words, or give it a name")
-_NO_DESCRIPTION = Refused(rule="description", why="no line of it says what it is about; give a description")
+# Opens what is known of the notebook's past.
+Past = Callable[[], "History"]
 
 
 class Memory:
     """One notebook, as a host uses it. Safe from any thread; any number may be open on one notebook."""
 
     def __init__(
-        self, store: Store, catalog: Catalog, *, now: Callable[[], float] = time.time, profile: Profile = FULL
+        self,
+        store: Store,
+        catalog: Catalog,
+        *,
+        now: Callable[[], float] = time.time,
+        profile: Profile = FULL,
+        past: Past | None = None,
     ) -> None:
         self._store = store
         self._catalog = catalog
         self._now = now
         self._profile = profile
+        self._past = past
+        self._saving = Saving(store, catalog, now)
 
     @property
     def where(self) -> str:
@@ -84,7 +88,7 @@ class Memory:
         draft = admit(
             Draft(
                 body, name, title, description, kind, items_of(tags), items_of(applies_to), items_of(supersedes), pinned,
-                expires, _voice(call), had=self._had(name, description),
+                expires, _voice(call), had=self._saving.had(name, description),
             )
         )  # fmt: skip
         if isinstance(draft, Refusal):
@@ -93,14 +97,14 @@ class Memory:
             return Refused(rule="expect-needs-name", why="expect= says which version of a note; give its name too")
         self._catalog.catch_up()
         try:
-            stem = "" if draft.name is None else self._stem(draft.name)
+            stem = "" if draft.name is None else self._saving.stem(draft.name)
             if draft.supersedes:
-                draft = draft._replace(supersedes=tuple(dict.fromkeys(map(self._stem, draft.supersedes))))
+                draft = draft._replace(supersedes=tuple(dict.fromkeys(map(self._saving.stem, draft.supersedes))))
         except BadName as problem:
             return Refused(rule="name", why=str(problem))
         if not stem:
-            return self._save_unnamed(draft, call)
-        return self._save_named(stem, draft, call, expect, replacing=replace)
+            return self._saving.unnamed(draft, call)
+        return self._saving.named(stem, draft, call, expect, replacing=replace)
 
     def recall(
         self,
@@ -131,7 +135,39 @@ class Memory:
             BadFormat: its file cannot be read.
 
         """
-        return self._found(name).note
+        return self.find(name).note
+
+    def find(self, name: str) -> Found:
+        """The note a name means, as `read` answers it, and who wrote it."""
+        return self._saving.find(name)
+
+    def present(self, name: str) -> Note | None:
+        """The note of exactly this name; None where there is none that can be read."""
+        return self._saving.now_there(name)
+
+    def keep(self, note: Note, *, expect: str, call: Call | None = None) -> Saved:
+        """Put just this note in its place: what it has of a file's own bytes is kept. For what is no new fact.
+
+        Raises:
+            Changed: the note's stamp is not `expect` any more ('' for no note); nothing was changed.
+
+        """
+        return self._saving.exactly(note, call or Call(), expect)
+
+    def events(self) -> tuple[Event, ...]:
+        """Every change that happened in this notebook, oldest first; none where its store keeps no history."""
+        if self._past is None:
+            return ()
+        self._catalog.refresh(full=True)
+        return self._past().events({note.name: note.stamp for note, _ in self._catalog.notes()})
+
+    def version(self, name: str, stamp: str) -> bytes | None:
+        """The bytes of a note's version, the present one or one the history keeps; None where it is lost."""
+        with suppress(NotFound, BadFormat):
+            note = self._store.get(name).note
+            if note.stamp == stamp:
+                return note.source
+        return self._past().version(name, stamp) if self._past else None
 
     def forget(self, name: str, *, expect: str | None = None, call: Call | None = None) -> Forgotten | Conflict:
         """Take a note out of the notebook; its last version stays in the history.
@@ -141,8 +177,8 @@ class Memory:
 
         """
         self._catalog.catch_up()
-        for _ in range(_ATTEMPTS):
-            found = self._found(name)
+        for _ in range(ATTEMPTS):
+            found = self._saving.find(name)
             stamp = found.note.stamp if expect is None else expect
             self._catalog.begin()
             try:
@@ -152,11 +188,14 @@ class Memory:
             except Changed:
                 if expect is not None:
                     return Conflict(
-                        name=found.note.name, why=drafting.STALE, ours="", theirs=self._now_there(found.note.name)
+                        name=found.note.name,
+                        why=drafting.STALE,
+                        ours="",
+                        theirs=self._saving.now_there(found.note.name),
                     )
                 continue
             return Forgotten(
-                note=written.note, kept=written.kept, room=self._room(changed=True), warnings=written.warnings
+                note=written.note, kept=written.kept, room=self._saving.room(changed=True), warnings=written.warnings
             )
         raise Busy(f"{name!r} kept changing while it was to be forgotten; nothing was changed. Try again")
 
@@ -171,7 +210,7 @@ class Memory:
         """Which notebook this is, and how it stands."""
         self._catalog.refresh(full=True)
         return Status(
-            where=self.where, counts=self._catalog.counts(), room=self._room(changed=False), cache=self._catalog.place,
+            where=self.where, counts=self._catalog.counts(), room=self._saving.room(changed=False), cache=self._catalog.place,
             problems=self._catalog.problems(),
         )  # fmt: skip
 
@@ -199,127 +238,7 @@ class Memory:
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    # --- saving ----------------------------------------------------------------------------------------------
-
-    def _save_unnamed(self, draft: Draft, call: Call) -> Saved | Conflict | Refused:
-        """Save under a name made from the text. Such a name never overwrites: it gives way until it is free."""
-        draft = drafting.described(draft, None)
-        if not draft.description:
-            return _NO_DESCRIPTION
-        try:
-            base = slugify(drafting.gist(draft.description))
-        except BadName:
-            return _NO_NAME
-        numbered = (f"{base}-{number}" for number in range(2, _NUMBERED + 1))
-        for stem in (base, *numbered, f"{base}-{stamp_of(draft.body.encode())[:8]}"):
-            known = self._catalog.named(stem)
-            outcome = self._save_named(known[0] if known else stem, draft, call, "", replacing=False)
-            if isinstance(outcome, Saved) and stem != base:
-                return replace(outcome, warnings=(*outcome.warnings, drafting.BEGINS_ALIKE.format(base)))
-            if isinstance(outcome, Refused) and outcome.rule == "unreadable":
-                continue
-            if not isinstance(outcome, Conflict):
-                return outcome
-            theirs = outcome.theirs
-            if theirs is not None and drafting.says_the_same(theirs, draft):  # a tag or a kind it lacks may be new
-                outcome = self._save_named(theirs.name, draft, call, theirs.stamp, replacing=False)
-                if not isinstance(outcome, Conflict):
-                    return outcome
-        return Refused(rule="name", why=f"too many notes are called like {base!r}; give this one a name of its own")
-
-    def _save_named(
-        self, stem: str, draft: Draft, call: Call, expect: str | None, *, replacing: bool
-    ) -> Saved | Conflict | Refused:
-        for _ in range(_ATTEMPTS):
-            try:
-                old = self._get(stem)
-            except BadFormat as problem:
-                return Refused(
-                    rule="unreadable", why=f"what has this name cannot be read: {problem}. Or choose another name"
-                )
-            ready = drafting.described(draft, old)
-            if not ready.description:
-                return _NO_DESCRIPTION
-            if why := drafting.objection(old, ready, expect, replacing=replacing):
-                return Conflict(name=stem, why=why, ours=ready.body, theirs=old)
-            note = drafting.merged(ready, old, stem, call, self._today())
-            if note is old:
-                return self._saved(Written("unchanged", note))
-            self._catalog.begin()
-            try:
-                written = self._store.put(note, call=call, expect=old.stamp if old else "", then=self._catalog.follow)
-            except Changed:
-                continue
-            return self._saved(written._replace(warnings=(*draft.warnings, *written.warnings)))
-        raise Busy(f"{stem!r} kept changing while it was to be saved; nothing was changed. Try again")
-
-    def _stem(self, name: str) -> str:
-        """The stem a name means: an existing file's own, or the slug a new one gets. A file's name means its note."""
-        slug = slugify(name)
-        known = self._catalog.named(slug)
-        if not known and name.endswith(SUFFIX) and name != SUFFIX:
-            return self._stem(name.removesuffix(SUFFIX))
-        return name if name in known else known[0] if known else slug
-
-    def _had(self, name: str | None, description: str | None) -> str:
-        """The description a note has, where a longer one than we would take is given: it may be a person's, unchanged."""
-        if name is None or not DESCRIPTION_CHARS < len(description or "") <= FILE_BYTES:
-            return ""
-        try:
-            return self._found(name).note.description
-        except (NotFound, BadFormat):
-            return ""
-
-    def _saved(self, written: Written) -> Saved:
-        note = written.note
-        file = os.path.join(self._store.where, place_of(note.name, note.folder))
-        return Saved(
-            outcome=written.outcome,
-            note=note,
-            file=file,
-            room=self._room(changed=written.outcome != "unchanged"),
-            kept=written.kept,
-            warnings=written.warnings,
-        )
-
-    def _room(self, *, changed: bool) -> Room:
-        """How full `MEMORY.md` is: as our change has just left it, or as it would be written now."""
-        index = self._catalog.published if changed else None
-        if index is None:
-            index = self._catalog.listing(self._today(), WHOLE_INDEX, head=INDEX_HEAD, reach=INDEX_REACH)
-        return Room(
-            lines=index.lines, lines_most=index.budget.lines, bytes=index.bytes, bytes_most=index.budget.bytes,
-            left_out=index.left_out,
-        )  # fmt: skip
-
     # --- finding ---------------------------------------------------------------------------------------------
-
-    def _found(self, name: str) -> Found:
-        """The note a person or model means by a name: exactly that stem, else the one its slug answers to."""
-        try:
-            if usable_stem(name):
-                with suppress(NotFound):
-                    return self._store.get(name)
-            self._catalog.catch_up()
-            return self._store.get(self._stem(one_line(name[: NAME_CHARS + 1])))
-        except (BadName, NotFound):
-            raise NotFound(
-                f"no note named {name[:80]!r} in {self.where}; `commonplace list` shows the names there are"
-            ) from None
-        except BadFormat as problem:
-            raise BadFormat(f"{name!r} in {self.where} cannot be read: {problem}") from None
-
-    def _get(self, stem: str) -> Note | None:
-        try:
-            return self._store.get(stem).note
-        except NotFound:
-            return None
-
-    def _now_there(self, stem: str) -> Note | None:
-        try:
-            return self._get(stem)
-        except BadFormat:
-            return None
 
     def _ranked(self, asked: Asked, query: str, limit: int) -> tuple[list[Ranked], dict[str, str], int]:
         """The best hits, who wrote each note, and how many more hits there were."""

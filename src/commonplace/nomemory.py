@@ -40,6 +40,21 @@ class NoMemory(Memory):
     def forget(self, name: str, **_: Any) -> Any:
         raise NotFound(_WHY)
 
+    def find(self, name: str) -> Any:
+        raise NotFound(_WHY)
+
+    def present(self, name: str) -> None:
+        return None
+
+    def keep(self, note: Note, **_: Any) -> Any:
+        raise NotFound(_WHY)
+
+    def events(self) -> tuple[Any, ...]:
+        return ()
+
+    def version(self, name: str, stamp: str) -> None:
+        return None
+
     def notes(self, **_: Any) -> Scan:
         return Scan(notes=(), problems=())
 

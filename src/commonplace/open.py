@@ -16,6 +16,10 @@ from commonplace.settings import Settings, read_settings
 from commonplace.store.disk import Disk
 from commonplace.store.files import FileStore
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from commonplace.store.history import History
+
 
 def open_memory(
     path: str | os.PathLike[str] | None = None,
@@ -37,7 +41,13 @@ def open_memory(
     store = FileStore(settings.notebook, disk=disk, now=now)
     sidecar = Sidecar(_sidecar_of(store.path, settings.cache))
     catalog = Catalog(store, sidecar, today=lambda: date.fromtimestamp(now()), republish=store.republish)
-    return Memory(store, catalog, now=now, profile=profile)
+    return Memory(store, catalog, now=now, profile=profile, past=lambda: _past(store.path, disk or Disk()))
+
+
+def _past(notebook: str, disk: Disk) -> History:
+    from commonplace.store.history import History
+
+    return History(notebook, disk)
 
 
 def _sidecar_of(notebook: str, cache: str) -> str:

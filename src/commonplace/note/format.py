@@ -7,6 +7,7 @@ from a file edits that file's own bytes, and touches only the values that differ
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from datetime import date
 from hashlib import sha256
 from typing import NamedTuple
@@ -14,7 +15,7 @@ from typing import NamedTuple
 from commonplace.errors import BadFormat
 from commonplace.note.header import Header, flow_list, quoted, read_header, scalar, write_field
 from commonplace.note.kind import FOLDERS, Kind, kind_of
-from commonplace.note.note import DESCRIPTION_CHARS, FILE_BYTES, Note, unix
+from commonplace.note.note import DESCRIPTION_CHARS, FILE_BYTES, Note, spaced, unix
 from commonplace.note.prose import derived_description, derived_title, heading_of
 
 _FENCE = "---"
@@ -90,6 +91,18 @@ def written(note: Note) -> Note:
         raise BadFormat(f"{note.name!r} holds half a character ({problem.reason}); decode its text properly") from None
     data = _encoded((back.source or b"").decode(), latin=any("UTF-8" in o for o in odd))
     return _proved(note, back if data == back.source else parse(data, note.name, note.folder))
+
+
+def renamed(note: Note, name: str) -> Note:
+    """The note under another name: the `name:` line its file has follows, and every other byte stays."""
+    if note.source is None:
+        return replace(note, name=name, title="" if note.title == spaced(note.name) else note.title)
+    text, odd = _decoded(note.source)
+    parts = split(text)
+    said = read_header(parts.header).fields.get("name")
+    if said is not None and said.value == note.name:
+        parts = parts._replace(header=write_field(list(parts.header), "name", scalar(name), parts.newline))
+    return parse(_encoded(parts.join(), latin=any("UTF-8" in o for o in odd)), name, note.folder)
 
 
 def split(text: str) -> Parts:

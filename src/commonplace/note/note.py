@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from commonplace.note.kind import Kind, kind_of
+from commonplace.note.kind import KINDS, Kind, kind_of
 
 if TYPE_CHECKING:
     from datetime import date
@@ -81,6 +81,13 @@ FACTS = (
     "name", "title", "description", "kind", "word", "body", "tags", "created", "updated",
     "expires", "pinned", "applies_to", "supersedes", "origin", "session",
 )  # fmt: skip
+
+
+def home_of(note: Note) -> str:
+    """The folder a note that is not there yet goes to: where its bytes lay, or where its kind has its place."""
+    if note.source is not None:
+        return note.folder
+    return KINDS[note.kind].folder if note.kind in KINDS else ""
 
 
 def unix(text: str) -> str:

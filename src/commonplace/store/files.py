@@ -15,8 +15,7 @@ from dataclasses import replace
 
 from commonplace.errors import BadName, NotFound, StoreError
 from commonplace.note.format import parse, written
-from commonplace.note.kind import KINDS
-from commonplace.note.note import Note
+from commonplace.note.note import Note, home_of
 from commonplace.store.base import Call, Change, Found, Inventory, Problem, Pulse, Seen, Then, Written
 from commonplace.store.commit import Landed, Wish, commit
 from commonplace.store.disk import Disk
@@ -58,8 +57,7 @@ class FileStore:
     def put(self, note: Note, *, call: Call, expect: str, then: Then | None = None) -> Written:
         file_of(note.name)
         ready = written(note)  # what could not be read again is refused before any lock
-        home = note.folder or (KINDS[note.kind].folder if note.kind in KINDS else "")
-        return self._change(Wish(note.name, ready.source, home, expect, call, self._now), ready, then)
+        return self._change(Wish(note.name, ready.source, home_of(note), expect, call, self._now), ready, then)
 
     def delete(self, name: str, *, call: Call, expect: str, then: Then | None = None) -> Written:
         file_of(name)

@@ -12,16 +12,15 @@ from typing import NamedTuple
 
 from commonplace.note.format import stamp_of
 from commonplace.store import log
-from commonplace.store.base import Signature, trust_of
+from commonplace.store.base import HAND, Signature, trust_of
 from commonplace.store.disk import Disk
 from commonplace.store.paths import CONTROL
 from commonplace.store.raw import LINKED, signature_of
 
-HAND = "hand"
 # This much of a log's end holds the last two hundred thousand changes; what was written before counts as by hand.
 _LOG_BYTES = 1 << 26
 # Enough of a log to tell it from any other.
-_FIRST = 256
+FIRST_BYTES = 256
 # What opening the log answers where there is none, or none we would follow: nobody vouches for anything then.
 _NOT_THERE = frozenset((errno.ENOENT, errno.ENOTDIR, errno.EISDIR, errno.ESPIPE, *LINKED))
 _DENIED = frozenset((errno.EACCES, errno.EPERM))
@@ -65,9 +64,9 @@ class Provenance:
     def mark(self) -> str:
         """Which log this is: its key, and how it begins. Lines that are added leave it as it is; '' where there is none."""
         try:
-            with self._control() as control:
-                first = self._bytes(log.LOG, control, _FIRST).partition(b"\n")[0]
-                mark = stamp_of(self._bytes(log.KEY, control, _FIRST) + first)[:16]
+            with open_control(self._disk, self._path) as control:
+                first = self._bytes(log.LOG, control, FIRST_BYTES).partition(b"\n")[0]
+                mark = stamp_of(self._bytes(log.KEY, control, FIRST_BYTES) + first)[:16]
         except OSError as problem:
             self._closed = problem.errno in _DENIED
             if not self._closed and problem.errno not in _NOT_THERE:
@@ -78,22 +77,12 @@ class Provenance:
 
     def _catch_up(self) -> _Known:
         known = self._known
-        with self._control() as control:
+        with open_control(self._disk, self._path) as control:
             state = signature_of(self._disk.stat(log.LOG, control))
             if known is None or known.state != state:
                 raw = self._bytes(log.LOG, control, -_LOG_BYTES)
-                known = self._known = _Known(state, self._bytes(log.KEY, control, _FIRST), raw, log.places(raw))
+                known = self._known = _Known(state, self._bytes(log.KEY, control, FIRST_BYTES), raw, log.places(raw))
             return known
-
-    @contextmanager
-    def _control(self) -> Iterator[int]:
-        held = [self._disk.open_root(self._path)]
-        try:
-            held.append(self._disk.open_dir(CONTROL, held[0]))
-            yield held[1]
-        finally:
-            for fd in held:
-                self._disk.close(fd)
 
     def _bytes(self, name: str, control: int, most: int) -> bytes:
         """So many of a file's first bytes; of its last, where `most` is negative."""
@@ -103,3 +92,15 @@ class Provenance:
             return self._disk.pread(fd, min(size, abs(most)), max(size + most, 0) if most < 0 else 0)
         finally:
             self._disk.close(fd)
+
+
+@contextmanager
+def open_control(disk: Disk, path: str) -> Iterator[int]:
+    """A descriptor of a notebook's control folder, for reading."""
+    held = [disk.open_root(path)]
+    try:
+        held.append(disk.open_dir(CONTROL, held[0]))
+        yield held[1]
+    finally:
+        for fd in held:
+            disk.close(fd)

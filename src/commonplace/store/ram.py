@@ -7,8 +7,7 @@ from threading import RLock
 
 from commonplace.errors import Changed, NotFound
 from commonplace.note.format import written
-from commonplace.note.kind import KINDS
-from commonplace.note.note import Note
+from commonplace.note.note import Note, home_of
 from commonplace.store.base import Call, Change, Found, Inventory, Pulse, Seen, Then, Written
 from commonplace.store.paths import file_of
 
@@ -40,8 +39,7 @@ class RamStore:
                 raise Changed(note.name, expect, old.note.stamp if old else "")
             if old and old.note.stamp == ready.stamp:
                 return Written("unchanged", old.note)
-            home = note.folder or (KINDS[note.kind].folder if note.kind in KINDS else "")
-            fresh = replace(ready, folder=old.note.folder if old else home)
+            fresh = replace(ready, folder=old.note.folder if old else home_of(note))
             seen = Seen(note.name, fresh.folder, (self._changes + 1, len(ready.source or b""), 0, 0))
             warnings = self._change(note.name, Found(fresh, seen, lambda: call.origin), then)
             return Written("updated" if old else "created", fresh, "", warnings)

@@ -1,0 +1,1 @@
+"""Looking after a notebook: undoing, renaming, merging, telling what happened. It knows Memory; no files, no surface."""

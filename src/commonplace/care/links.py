@@ -1,0 +1,195 @@
+"""Links between notes: `[[name]]` in a text, and what a note says it corrects. Renaming and merging, which they follow.
+
+A link means the note its words make the slug of. It knows texts and Memory, not files.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+from typing import NamedTuple
+
+from commonplace.care.undo import act
+from commonplace.errors import BadName, Changed
+from commonplace.memory import Memory
+from commonplace.note.format import renamed
+from commonplace.note.note import BODY_BYTES, Note
+from commonplace.note.slug import slugify
+from commonplace.outcomes import Conflict, Refused
+from commonplace.store.base import Call, Found, trust_of
+
+# [[name]], [[name|shown]] and [[name#part]], outside code: what every notebook of linked notes understands.
+_LINK = re.compile(r"\[\[([^\[\]|#\n]{1,200})([|#][^\[\]\n]{0,200})?\]\]")
+_CODE = re.compile(r"^(```|~~~).*?^\1|`[^`\n]+`", re.DOTALL | re.MULTILINE)
+# How often a note that somebody else is changing is looked at again.
+_TRIES = 20
+
+
+class Moved(NamedTuple):
+    """What a rename or a merge did: the note, the names it took the place of, and the notes whose links followed."""
+
+    note: Note
+    gone: tuple[str, ...]
+    followed: tuple[str, ...]
+    warnings: tuple[str, ...] = ()
+
+
+def links(note: Note) -> list[str]:
+    """The slugs a note's text links to, in order."""
+    return list(dict.fromkeys(filter(None, (_slug(found[1]) for found in _found(note.body)))))
+
+
+def backlinks(notes: Iterable[Note], name: str) -> list[str]:
+    """The notes that link to one, or say that they correct it."""
+    slug = _slug(name)
+    return [note.name for note in notes if note.name != name and (slug in links(note) or name in note.supersedes)]
+
+
+def dead(notes: Iterable[Note]) -> list[tuple[str, str]]:
+    """Links that lead to no note: who links, and to what."""
+    notes = list(notes)
+    there = {_slug(word) for note in notes for word in (note.name, note.title)}
+    return [(note.name, link) for note in notes for link in links(note) if link not in there]
+
+
+def rename(memory: Memory, name: str, to: str, call: Call) -> Moved | Conflict | Refused:
+    """Give a note another name. Links to it follow; its earlier versions stay under the name they had.
+
+    Raises:
+        NotFound: there is no such note.
+
+    """
+    try:
+        stem = slugify(to)
+    except BadName as problem:
+        return Refused(rule="name", why=str(problem))
+    found = memory.find(name)
+    if stem == found.note.name:
+        return Moved(found.note, (), ())
+    there = memory.present(stem)
+    if there is not None:
+        return Conflict(
+            name=stem,
+            why="another note has this name; choose another, or merge the two",
+            ours=found.note.body,
+            theirs=there,
+        )
+    call = call._replace(act=act())
+    saved = memory.keep(renamed(found.note, stem), expect="", call=_for(call, found))
+    followed = _follow(memory, {found.note.name: stem}, call)
+    return _moved(memory, saved.note, [found.note], followed, saved.warnings, call)
+
+
+def merge(
+    memory: Memory, name: str, others: Iterable[str], call: Call, text: str | None = None
+) -> Moved | Conflict | Refused:
+    """Put several notes into the first: its text, then theirs (or the text given); all tags; links follow.
+
+    Raises:
+        NotFound: one of them is not there.
+
+    """
+    found = memory.find(name)
+    rest = [
+        other for other in (memory.find(other) for other in dict.fromkeys(others)) if other.note.name != found.note.name
+    ]
+    notes = [found.note, *(other.note for other in rest)]
+    body = text if text is not None else "\n\n".join(dict.fromkeys(note.body.strip("\n") for note in notes))
+    if len(body.encode("utf-8", "replace")) > BODY_BYTES:
+        return Refused(
+            rule="body-too-long",
+            why=f"together they are over {BODY_BYTES:,} bytes, which is no longer one fact; give the text they should become",
+        )
+    merged = replace(
+        found.note,
+        body=body,
+        tags=tuple(dict.fromkeys(tag for note in notes for tag in note.tags)),
+        supersedes=_without(tuple(dict.fromkeys(old for note in notes for old in note.supersedes)), notes),
+        pinned=any(note.pinned for note in notes),
+    )
+    call = call._replace(act=act())
+    least = min((found, *rest), key=lambda one: trust_of(one.author()))
+    try:
+        saved = memory.keep(merged, expect=found.note.stamp, call=_for(call, least))
+    except Changed:
+        return Conflict(
+            name=found.note.name,
+            why="it changed just now; look at it, then merge again",
+            ours=body,
+            theirs=memory.present(found.note.name),
+        )
+    followed = _follow(memory, {other.note.name: found.note.name for other in rest}, call)
+    return _moved(memory, saved.note, notes[1:], followed, saved.warnings, call)
+
+
+def _moved(
+    memory: Memory, note: Note, old: Iterable[Note], followed: list[str], warnings: tuple[str, ...], call: Call
+) -> Moved:
+    """Take the old notes away, last of all: whatever stops us before leaves more than is needed, never less."""
+    told = list(warnings)
+    gone: list[str] = []
+    for one in old:
+        if isinstance(memory.forget(one.name, expect=one.stamp, call=call), Conflict):
+            told.append(f"{one.name!r} changed just now and was left; look at it, then forget it")
+        else:
+            gone.append(one.name)
+    return Moved(note, tuple(gone), tuple(followed), tuple(told))
+
+
+def _follow(memory: Memory, moved: dict[str, str], call: Call) -> list[str]:
+    """Let links to notes that moved lead where they are now. Answers the notes that were changed for it."""
+    slugs = {_slug(old): new for old, new in moved.items()}
+    others = [note.name for note in memory.notes().notes if note.name not in moved]
+    return [name for name in others if _corrected(memory, name, lambda one: _pointing(one, slugs, moved), call)]
+
+
+def _corrected(memory: Memory, name: str, correct: Callable[[Note], Note], call: Call) -> bool:
+    for _ in range(_TRIES):
+        found = memory.find(name)
+        wanted = correct(found.note)
+        if wanted == found.note:
+            return False
+        try:
+            memory.keep(wanted, expect=found.note.stamp, call=_for(call, found))
+        except Changed:
+            continue
+        return True
+    return False
+
+
+def _pointing(note: Note, slugs: dict[str, str], moved: dict[str, str]) -> Note:
+    body, at = [], 0
+    for found in _found(note.body):
+        new = slugs.get(_slug(found[1]))
+        if new is not None:
+            body += [note.body[at : found.start(1)], new]
+            at = found.end(1)
+    supersedes = tuple(dict.fromkeys(moved.get(old, old) for old in note.supersedes))
+    return replace(
+        note, body="".join((*body, note.body[at:])), supersedes=tuple(old for old in supersedes if old != note.name)
+    )
+
+
+def _found(text: str) -> list[re.Match[str]]:
+    if "[[" not in text:
+        return []
+    code = [found.span() for found in _CODE.finditer(text)]
+    return [link for link in _LINK.finditer(text) if not any(start <= link.start() < end for start, end in code)]
+
+
+def _without(names: tuple[str, ...], notes: list[Note]) -> tuple[str, ...]:
+    return tuple(name for name in names if name not in {note.name for note in notes})
+
+
+def _slug(words: str) -> str:
+    try:
+        return slugify(words.strip())
+    except BadName:
+        return ""
+
+
+def _for(call: Call, found: Found) -> Call:
+    """The call of a change that says nothing new: the words stay those of who wrote them, or of whoever ranks lower."""
+    author = found.author()
+    return call._replace(origin=author) if trust_of(author) < trust_of(call.origin) else call

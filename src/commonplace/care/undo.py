@@ -1,0 +1,186 @@
+"""Undo: back to how it was before a change, before a session, or at a moment. An undo is one act, and can be undone.
+
+Every version that was replaced is kept, so undoing is putting old bytes back. It knows what happened and what was
+kept; how bytes reach the disk is Memory's.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+from commonplace.errors import BadFormat, Changed, NotFound
+from commonplace.memory import Memory
+from commonplace.note.format import parse
+from commonplace.note.note import Note
+from commonplace.outcomes import Conflict
+from commonplace.store.base import HAND, Call
+
+if TYPE_CHECKING:
+    from commonplace.store.history import Event
+
+
+class Target(NamedTuple):
+    """How one note is to stand: as one of these versions, the first that is kept; none of any means not at all."""
+
+    name: str
+    folder: str
+    stamps: tuple[str, ...]
+
+
+class Undone(NamedTuple):
+    """One note that was put back."""
+
+    name: str
+    outcome: str  # updated, created, deleted, unchanged
+    description: str
+
+
+class Undo(NamedTuple):
+    """What an undo did, and what it had to leave as it was, each with the reason."""
+
+    notes: tuple[Undone, ...]
+    left: tuple[tuple[str, str], ...]
+
+    @property
+    def changed(self) -> int:
+        return sum(note.outcome != "unchanged" for note in self.notes)
+
+
+def last(memory: Memory, call: Call) -> Undo:
+    """Take back the last act: one change, or all that a rename, a merge or an undo changed."""
+    events = memory.events()
+    return _carry_out(memory, _before(_act_of(events, events[-1])) if events else [], events, call)
+
+
+def of_note(memory: Memory, name: str, call: Call) -> Undo:
+    """Take back the last change of one note.
+
+    Raises:
+        NotFound: nothing is known of a note of this name.
+
+    """
+    events = memory.events()
+    stem = _named(memory, name, events)
+    mine = [event for event in events if event.name == stem]
+    if not mine:
+        raise NotFound(
+            f"nothing is known of what happened to {name!r} in {memory.where}; `commonplace log` tells what is"
+        )
+    return _carry_out(memory, _before(mine[-1:]), events, call)
+
+
+def of_session(memory: Memory, session: str, call: Call) -> Undo:
+    """Take back what a session changed, as far as nobody has built on it since."""
+    events = memory.events()
+    targets: list[Target] = []
+    left: list[tuple[str, str]] = []
+    for name in dict.fromkeys(event.name for event in events if event.call.session == session):
+        mine = [event for event in events if event.name == name]
+        theirs = next((at for at in range(len(mine), 0, -1) if mine[at - 1].call.session != session), 0)
+        if theirs == len(mine):
+            left.append((name, "it was changed since, outside that session"))
+        else:
+            targets += _before(mine[theirs:])
+    done = _carry_out(memory, targets, events, call)
+    return done._replace(left=(*left, *done.left))
+
+
+def to_moment(memory: Memory, moment: str, call: Call) -> Undo:
+    """Every note that was changed since, as it was at a moment (UTC, as the log writes it)."""
+    events = memory.events()
+    later = dict.fromkeys(event.name for event in events if event.name and event.at > moment)
+    return _carry_out(memory, [_then(name, events, moment) for name in later], events, call)
+
+
+def act() -> str:
+    """A mark by which the changes of one act are known."""
+    return os.urandom(6).hex()
+
+
+def _named(memory: Memory, name: str, events: Sequence[Event]) -> str:
+    """The note a name means, also if it is gone by now."""
+    if any(event.name == name for event in events):
+        return name
+    try:
+        return memory.find(name).note.name
+    except NotFound:
+        from commonplace.note.slug import slugify
+
+        return slugify(name)
+
+
+def _act_of(events: Sequence[Event], event: Event) -> list[Event]:
+    return [other for other in events if other.call.act == event.call.act] if event.call.act else [event]
+
+
+def _before(events: Sequence[Event]) -> list[Target]:
+    """How the notes stood before these changes."""
+    first: dict[str, Event] = {}
+    for event in events:
+        first.setdefault(event.name, event)
+    return [Target(name, event.folder, (event.was,)) for name, event in first.items() if name]
+
+
+def _then(name: str, events: Sequence[Event], moment: str) -> Target:
+    """How a note stood at a moment. A version that a hand replaced may be lost; what the hand made of it is next best."""
+    mine = [event for event in events if event.name == name]
+    at = sum(event.at <= moment for event in mine)
+    if at == 0:
+        return Target(name, mine[0].folder, (mine[0].was,))
+    then, after = mine[at - 1], mine[at]
+    return Target(name, then.folder, tuple(dict.fromkeys((then.stamp, after.was) if then.stamp else ("",))))
+
+
+def _carry_out(memory: Memory, targets: Iterable[Target], events: Sequence[Event], call: Call) -> Undo:
+    call = call._replace(act=act())
+    done: list[Undone] = []
+    left: list[tuple[str, str]] = []
+    for target in targets:
+        try:
+            done.append(_put_back(memory, target, events, call))
+        except (BadFormat, Changed) as problem:
+            left.append((target.name, str(problem)))
+    return Undo(tuple(done), tuple(left))
+
+
+def _put_back(memory: Memory, target: Target, events: Sequence[Event], call: Call) -> Undone:
+    """Let a note stand as it did.
+
+    Raises:
+        BadFormat: the version it had is not kept, or cannot be read.
+        Changed: somebody changed the note just now.
+
+    """
+    now = memory.present(target.name)
+    stamp = now.stamp if now else ""
+    moves = now is not None and now.folder != target.folder
+    if stamp == target.stamps[0] and not moves:
+        return Undone(target.name, "unchanged", now.description if now else "")
+    if now is not None and not target.stamps[0]:
+        _forget(memory, now, call)
+        return Undone(target.name, "deleted", now.description)
+    source = next(filter(None, (memory.version(target.name, kept) for kept in target.stamps if kept)), None)
+    if source is None:
+        raise BadFormat("the version it had is not kept; somebody changed the file by hand before we saw it")
+    note = parse(source, target.name, target.folder)
+    if now is not None and moves:
+        _forget(memory, now, call)
+    saved = memory.keep(note, expect="" if moves else stamp, call=call._replace(origin=_author(note, events)))
+    return Undone(target.name, saved.outcome, note.description)
+
+
+def _forget(memory: Memory, note: Note, call: Call) -> None:
+    if isinstance(memory.forget(note.name, expect=note.stamp, call=call), Conflict):
+        raise Changed(note.name, note.stamp, "")
+
+
+def _author(note: Note, events: Sequence[Event]) -> str:
+    """Who wrote a version: it is their word again, not that of whoever brings it back."""
+    said = (
+        event.call.origin
+        for event in reversed(events)
+        if (event.name, event.stamp) == (note.name, note.stamp) and event.sound
+    )
+    return next(said, HAND)

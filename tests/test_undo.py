@@ -1,0 +1,369 @@
+"""Undo: whatever happened, the notes can be as they were, byte for byte, and the undo can be undone."""
+
+import random
+import time
+from datetime import UTC, datetime
+
+import pytest
+from tests.places import UnsyncedDisk
+
+from commonplace import Call, open_memory
+from commonplace.care import links, undo, versions
+from commonplace.errors import NotFound
+from commonplace.outcomes import Conflict, Refused, Saved
+from commonplace.testing.faulty import Fault, FaultyDisk
+
+START = 1_780_000_000.0
+PERSON, AGENT = Call("person"), Call("agent", "s-1")
+
+
+class Clock:
+    def __init__(self):
+        self.at = START
+
+    def __call__(self):
+        return self.at
+
+    def tick(self, seconds=1.0):
+        self.at += seconds
+
+    @property
+    def moment(self):
+        return versions.stamped(datetime.fromtimestamp(self.at, UTC))
+
+
+@pytest.fixture
+def clock():
+    return Clock()
+
+
+@pytest.fixture
+def memory(book, clock):
+    return open_memory(book, now=clock, disk=UnsyncedDisk())
+
+
+def files(book):
+    """Every note's bytes, by where it lies."""
+    paths = [path for path in book.rglob("*.md") if ".commonplace" not in path.parts and path.name != "MEMORY.md"]
+    return {path.relative_to(book).as_posix(): path.read_bytes() for path in paths}
+
+
+class Ops:
+    """Random changes by people and agents, through everything that changes a notebook."""
+
+    def __init__(self, memory, clock, rng):
+        self.memory, self.clock, self.rng, self.count = memory, clock, rng, 0
+
+    def name(self):
+        return f"fact-{self.rng.randint(1, 25)}"
+
+    def some(self):
+        names = [note.name for note in self.memory.notes().notes]
+        return self.rng.choice(names) if names else None
+
+    def text(self):
+        self.count += 1
+        link = f"\n\nSee [[{self.name()}]]." if self.rng.random() < 0.3 else ""
+        return f"The fact number {self.count} is {self.rng.choice(['red', 'green', 'größer', '日本'])}.{link}"
+
+    def call(self):
+        return self.rng.choice([PERSON, AGENT, Call("agent", "s-2"), Call("extractor", "s-1")])
+
+    def do_save(self):
+        kind = self.rng.choice(["user", "feedback", "project", "reference", "session", None])
+        tags = self.rng.choice([["a"], ["b", "c"], None])
+        self.memory.save(self.text(), name=self.name(), kind=kind, tags=tags, replace=True, call=self.call())
+
+    do_save_more = do_save_again = do_save_once_more = do_save
+
+    def do_forget(self):
+        if name := self.some():
+            self.memory.forget(name, call=self.call())
+
+    def do_rename(self):
+        if name := self.some():
+            links.rename(self.memory, name, self.name() + self.rng.choice(["", "-b"]), self.call())
+
+    def do_merge(self):
+        if (one := self.some()) and (two := self.some()):
+            links.merge(self.memory, one, [two], self.call())
+
+    def do_undo(self):
+        undo.last(self.memory, self.call())
+
+    def do_undo_a_note(self):
+        if name := self.some():
+            undo.of_note(self.memory, name, self.call())
+
+    def step(self):
+        ways = [way for way in dir(self) if way.startswith("do_")]
+        getattr(self, self.rng.choice(ways))()
+        self.clock.tick(self.rng.choice([0.000_01, 0.5, 3600.0]))
+
+
+@pytest.mark.promise
+@pytest.mark.timeout(600)
+def test_any_moment_can_be_gone_back_to_byte_for_byte(book, memory, clock, scale, tally):
+    rng = random.Random(14)
+    ops, moments = Ops(memory, clock, rng), []
+    for step in range(scale(120, 1000)):
+        ops.step()
+        clock.tick(0.000_01)
+        moments.append((step, clock.moment, files(book)))
+        clock.tick(0.000_01)
+    for step, moment, then in rng.sample(moments, scale(15, 100)):
+        with tally("R14", f"back to after step {step}"):
+            before = files(book)
+            done = undo.to_moment(memory, moment, PERSON)
+            assert done.left == ()
+            assert files(book) == then
+            clock.tick()
+            undo.last(memory, PERSON)
+            assert files(book) == before
+            clock.tick()
+
+
+@pytest.mark.promise
+def test_the_last_act_is_taken_back_whole_and_brought_back_whole(book, memory, clock, tally):
+    memory.save("The fact a, see [[fact-b]].", name="fact a", call=PERSON)
+    memory.save("The fact b.", name="fact b", call=PERSON)
+    memory.save("The fact c corrects.", name="fact c", supersedes=["fact b"], call=AGENT)
+    for act in (
+        lambda: memory.save("The fact b is other.", name="fact b", call=AGENT, replace=True),
+        lambda: memory.forget("fact a", call=PERSON),
+        lambda: memory.save("The fact d.", name="fact d"),
+        lambda: links.rename(memory, "fact b", "fact of b", PERSON),
+        lambda: links.merge(memory, "fact b", ["fact c"], PERSON),
+    ):
+        with tally("R14"):
+            before = files(book)
+            act()
+            after = files(book)
+            assert before != after
+            clock.tick()
+            undo.last(memory, PERSON)
+            assert files(book) == before
+            undo.last(memory, PERSON)
+            assert files(book) == after
+            undo.last(memory, PERSON)
+            assert files(book) == before
+
+
+def test_undoing_a_note_takes_back_its_last_change_and_no_other(book, memory):
+    memory.save("The fact one.", name="one")
+    memory.save("The fact two.", name="two")
+    first = files(book)
+    memory.save("The fact one is other.", name="one", replace=True)
+    memory.save("The fact two is other.", name="two", replace=True)
+    second = files(book)
+    undo.of_note(memory, "one", PERSON)
+    assert files(book) == {"one.md": first["one.md"], "two.md": second["two.md"]}
+    memory.forget("two")
+    assert [done.outcome for done in undo.of_note(memory, "two", PERSON).notes] == ["created"]
+    assert files(book)["two.md"] == second["two.md"]
+    with pytest.raises(NotFound, match="nothing is known"):
+        undo.of_note(memory, "three", PERSON)
+
+
+def test_undoing_a_session_leaves_what_others_built_on_it_and_says_so(book, memory, clock):
+    memory.save("The fact kept.", name="kept", call=PERSON)
+    memory.save("The fact changed.", name="changed", call=PERSON)
+    before = files(book)
+    for name in ("kept", "changed", "new", "built on"):
+        memory.save(f"The session says {name}.", name=name, replace=True, call=AGENT)
+    memory.save("The session says changed twice.", name="changed", replace=True, call=AGENT)
+    memory.forget("kept", call=AGENT)
+    memory.save("A person built on it.", name="built on", replace=True, call=PERSON)
+    built = files(book)["built-on.md"]
+    done = undo.of_session(memory, "s-1", PERSON)
+    assert done.left == (("built-on", "it was changed since, outside that session"),)
+    assert files(book) == {**before, "built-on.md": built}
+    undo.last(memory, PERSON)
+    assert "kept.md" not in files(book)
+
+
+def test_a_version_brought_back_is_the_word_of_who_wrote_it(memory):
+    memory.save("A person said so.", name="said", call=PERSON)
+    memory.save("An agent said so.", name="said", replace=True, call=AGENT)
+    undo.last(memory, AGENT)
+    assert memory.find("said").author() == "person"
+    undo.last(memory, PERSON)
+    assert memory.find("said").author() == "agent"
+
+
+def test_what_a_hand_changed_is_put_back_as_far_as_it_is_kept(book, memory, clock):
+    memory.save("The fact is saved.", name="fact")
+    clock.tick()
+    (book / "fact.md").write_text("By hand, and never seen by us as it was before.\n")
+    by_hand = files(book)
+    memory.save("The fact is corrected.", name="fact", replace=True)
+    undo.last(memory, PERSON)
+    assert files(book) == by_hand
+    assert memory.find("fact").author() == "hand"
+
+
+def test_a_lost_version_is_told_of_and_hinders_no_other(book, memory, clock):
+    memory.save("The fact one.", name="one")
+    memory.save("The fact two.", name="two")
+    two = files(book)["two.md"]
+    moment = clock.moment
+    clock.tick()
+    (book / "one.md").unlink()
+    memory.save("The fact one again.", name="one")
+    memory.save("The fact two again.", name="two", replace=True)
+    done = undo.to_moment(memory, moment, PERSON)
+    assert [name for name, _ in done.left] == ["one"]
+    assert "is not kept" in done.left[0][1]
+    assert files(book)["two.md"] == two
+
+
+def test_an_empty_notebook_has_nothing_to_undo(memory, book):
+    assert undo.last(memory, PERSON) == ((), ())
+    assert memory.events() == ()
+    assert not book.exists()
+
+
+# --- renaming and merging ----------------------------------------------------------------------------------------
+
+
+def test_links_follow_a_rename_and_code_and_other_text_stay(book, memory):
+    memory.save("The fact b.", name="fact b")
+    text = "See [[fact-b]], [[Fact B|that]], [[fact-b#part]] and `[[fact-b]]`, not [[fact-c]].\n\n```\n[[fact-b]]\n```"
+    memory.save(text, name="fact a", description="About b")
+    memory.save("The fact c corrects.", name="fact c", supersedes=["fact b"])
+    moved = links.rename(memory, "fact b", "The deploy fact", PERSON)
+    assert (moved.note.name, moved.gone, set(moved.followed)) == ("the-deploy-fact", ("fact-b",), {"fact-a", "fact-c"})
+    assert memory.read("fact a").body == text.replace("See [[fact-b]]", "See [[the-deploy-fact]]").replace(
+        "[[Fact B|that]]", "[[the-deploy-fact|that]]"
+    ).replace("[[fact-b#part]]", "[[the-deploy-fact#part]]")
+    assert memory.read("fact c").supersedes == ("the-deploy-fact",)
+    assert links.backlinks(memory.notes().notes, "the-deploy-fact") == ["fact-a", "fact-c"]
+
+
+def test_a_rename_keeps_every_byte_but_the_name_and_whose_word_it_is(book, memory):
+    book.mkdir()
+    source = "---\nname: user_prefs\n# mine\nmood: good\ntype: preference\n---\n\nAna prefers tea.\r\nAlways.\n"
+    (book / "user_prefs.md").write_bytes(source.encode())
+    moved = links.rename(memory, "user prefs", "what-ana-likes", PERSON)
+    assert files(book) == {"what-ana-likes.md": source.replace("user_prefs", "what-ana-likes").encode()}
+    assert memory.find("what-ana-likes").author() == "hand"
+    assert moved.note.word == "preference"
+
+
+def test_a_rename_to_a_name_that_is_taken_changes_nothing(book, memory):
+    memory.save("The fact a.", name="fact a")
+    memory.save("The fact b.", name="fact b")
+    before = files(book)
+    assert isinstance(links.rename(memory, "fact a", "Fact B", PERSON), Conflict)
+    assert isinstance(links.rename(memory, "fact a", "...", PERSON), Refused)
+    assert links.rename(memory, "fact a", "Fact A", PERSON).gone == ()
+    with pytest.raises(NotFound):
+        links.rename(memory, "fact c", "fact d", PERSON)
+    assert files(book) == before
+
+
+def test_a_merge_has_all_that_was_said_and_is_worth_no_more_than_its_least(book, memory):
+    memory.save("The one half.", name="half", tags=["a"], call=PERSON)
+    memory.save("The other half.", name="other", tags=["b"], pinned=True, call=AGENT)
+    memory.save("See [[other]].", name="reader", call=PERSON)
+    merged = links.merge(memory, "half", ["other", "half"], PERSON)
+    assert merged.note.body == "The one half.\n\nThe other half."
+    assert (merged.note.tags, merged.note.pinned, merged.gone, merged.followed) == (
+        ("a", "b"),
+        True,
+        ("other",),
+        ("reader",),
+    )
+    assert memory.find("half").author() == "agent"
+    assert memory.read("reader").body == "See [[half]]."
+
+
+def test_a_merge_that_is_too_long_asks_for_its_text(book, memory):
+    memory.save("One. " * 500, name="one", description="One")
+    memory.save("Two. " * 500, name="two", description="Two")
+    before = files(book)
+    assert links.merge(memory, "one", ["two"], PERSON).rule == "body-too-long"
+    assert files(book) == before
+    assert links.merge(memory, "one", ["two"], PERSON, "Both are numbers.").note.body == "Both are numbers."
+    assert list(files(book)) == ["one.md"]
+
+
+def test_links_that_lead_nowhere_are_named(memory):
+    memory.save("See [[nowhere]] and [[b]].", name="a", description="A")
+    memory.save("It is so.", name="b")
+    assert links.dead(memory.notes().notes) == [("a", "nowhere")]
+
+
+# --- what happened -----------------------------------------------------------------------------------------------
+
+
+def test_the_log_tells_what_happened_newest_first_and_leaves_out_what_did_not(book, memory):
+    memory.save("The fact.", name="fact", call=PERSON)
+    memory.save("The fact is other.", name="fact", replace=True, call=AGENT)
+    memory.forget("fact", call=PERSON)
+    told = [(story.what, story.name, story.by, story.sound) for story in versions.stories(memory.events())]
+    assert told == [
+        ("deleted", "fact", "person", True),
+        ("updated", "fact", "agent", True),
+        ("created", "fact", "person", True),
+    ]
+
+
+def test_a_change_that_was_logged_and_never_made_is_left_out(book, memory):
+    memory.save("The fact.", name="fact")
+    disk = FaultyDisk()
+    dying = open_memory(book, now=Clock(), disk=disk)
+    dying.notes()
+    disk.fault = Fault(at=1, of=("rename",), act=gone)
+    with pytest.raises(Gone):
+        dying.save("The fact is other.", name="fact", replace=True)
+    assert [story.what for story in versions.stories(memory.events())] == ["created"]
+    memory.save("The fact is a third.", name="fact", replace=True)
+    assert [story.what for story in versions.stories(memory.events())] == ["updated", "created"]
+    undo.last(memory, PERSON)
+    assert memory.read("fact").body == "The fact."
+
+
+class Gone(BaseException):
+    """A writer that is killed: nothing after it reaches the disk."""
+
+
+def gone():
+    raise Gone
+
+
+def test_a_diff_shows_what_changed_since_before_or_since_a_moment(book, memory, clock):
+    assert isinstance(memory.save("The fact is red.", name="fact"), Saved)
+    moment = clock.moment
+    clock.tick()
+    memory.save("The fact is green.", name="fact", replace=True)
+    clock.tick()
+    memory.save("The fact is blue.", name="fact", replace=True)
+    assert "-The fact is green." in versions.diff(memory, "fact")
+    assert "-The fact is red." in versions.diff(memory, "fact", moment)
+    (book / "fact.md").write_text((book / "fact.md").read_text() + "\nBy hand.\n")
+    assert {"-The fact is green.", "+By hand."} <= set(versions.diff(memory, "fact").splitlines())  # blue is not kept
+    memory.forget("fact")
+    assert "-By hand." in versions.diff(memory, "fact")
+    with pytest.raises(NotFound):
+        versions.diff(memory, "other")
+
+
+@pytest.mark.parametrize(
+    ("words", "moment"),
+    [
+        ("2026-05-15T08:00:00Z", "2026-05-15T08:00:00.000000Z"),
+        ("2026-05-15T08:00:00.123456+02:00", "2026-05-15T06:00:00.123456Z"),
+        ("2026-05-15 08:00", "2026-05-15T08:00:00.000000Z"),
+        ("2026-05-15", "2026-05-15T00:00:00.000000Z"),
+        ("07:30", "2026-05-15T07:30:00.000000Z"),
+        ("2 hours ago", "2026-05-15T10:00:00.000000Z"),
+        ("90m", "2026-05-15T10:30:00.000000Z"),
+        ("1 week ago", "2026-05-08T12:00:00.000000Z"),
+        ("soon", None), ("25:00", None), ("", None), ("2026-13-01", None),
+    ],
+)  # fmt: skip
+def test_a_moment_is_read_as_people_say_it(words, moment, monkeypatch):
+    monkeypatch.setenv("TZ", "UTC")
+    time.tzset()
+    assert versions.moment_of(words, datetime(2026, 5, 15, 12)) == moment
