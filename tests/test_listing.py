@@ -222,6 +222,7 @@ CHAINS = (
     ("a circle keeps its order", [line("a", "b"), line("b", "a"), line("c")], "b a c"),
     ("a circle of three", [line("a", "c"), line("b", "a"), line("c", "b")], "c b a"),
     ("a note that corrects itself", [line("a"), line("b", "b")], "a b"),
+    ("and is corrected by another", [line("a", "a"), line("b", "a")], "b a"),
     ("a note that corrects one that is gone", [line("a"), line("b", "gone")], "a b"),
     ("one that corrects many", [line("a"), line("b"), line("c"), line("d", "a", "c")], "d a b c"),
     ("a correction of one in a circle stands before that one", [line("a", "b"), line("b", "a"), line("c", "a")], "b c a"),

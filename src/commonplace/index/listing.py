@@ -110,7 +110,8 @@ def _corrections_first(lines: Sequence[Line]) -> list[Line]:
     correctors: dict[str, list[str]] = {}
     for line in by_name.values():
         for old in line.supersedes:
-            correctors.setdefault(old, []).append(line.name)
+            if old != line.name:
+                correctors.setdefault(old, []).append(line.name)
     placed: dict[str, Line] = {}
     for name in by_name:
         stack, entered = [name], set[str]()

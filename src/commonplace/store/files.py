@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 
-from commonplace.errors import BadName, NotFound, StoreError
+from commonplace.errors import BadFormat, BadName, NotFound, StoreError
 from commonplace.note.format import parse, written
 from commonplace.note.note import Note, home_of
 from commonplace.store.base import Call, Change, Found, Inventory, Problem, Pulse, Seen, Then, Written
@@ -98,7 +98,10 @@ class FileStore:
     def _change(self, wish: Wish, ready: Note | None, then: Then | None) -> Written:
         doing = f"{'forgetting' if wish.data is None else 'saving'} {wish.name!r}"
         with told(self.path, doing), take_turn(self._disk, self.path) as turn:
-            landed = commit(turn, wish)
+            try:
+                landed = commit(turn, wish)
+            except BadFormat as problem:
+                raise BadFormat(f"{problem}; it stands in the way in {self.path}, and nothing was changed") from problem
             note = ready or parse(landed.source, wish.name, landed.folder)
             if note.folder != landed.folder:
                 note = replace(note, folder=landed.folder)
