@@ -17,7 +17,7 @@ from commonplace import Call, Conflict, Refused, Saved
 from commonplace.errors import CommonplaceError, NotFound, Obstructed
 from commonplace.note.slug import slugify, usable_stem
 from commonplace.store.files import FileStore
-from commonplace.surfaces.cli import run
+from commonplace.surfaces.cli.app import run
 
 # What stands outside, and may stand in no answer.
 SECRET = "the-outside-says-xyzzy-4711"

@@ -362,7 +362,7 @@ def test_what_a_pipe_sends_is_saved_or_refused_within_bounds(tmp_path, tally, pi
     command, code, word = PIPES[pipe]
     prelude = (
         "import resource, sys, time\n"
-        "from commonplace.surfaces.cli import run\n"
+        "from commonplace.surfaces.cli.app import run\n"
         "from tests.places import bounded\n"
         "with bounded():\n"
         "    code = run(sys.argv[1:])\n"

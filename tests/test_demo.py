@@ -64,7 +64,7 @@ def test_what_it_says_to_type_next_works_as_it_stands(played):
     assert "we-deploy-with-deploy-sh" in recalled
     assert "we-deploy-with-deploy-sh" in listed
     assert "<memory-index>" in preamble
-    assert "Commands:" in helped
+    assert "Every day:" in helped
     assert str(tmp_path / "ana" / "mine") in done.stdout
 
 

@@ -19,7 +19,7 @@ from commonplace.note.note import BODY_BYTES, DESCRIPTION_CHARS, FILE_BYTES, TAG
 from commonplace.note.slug import NOT_NOTES, RESERVED, SLUG_BYTES
 from commonplace.store.publish import INDEX_MARK
 from commonplace.store.turn import FORMAT
-from commonplace.surfaces.cli import cli
+from commonplace.surfaces.cli.app import cli
 
 ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text("utf-8")

@@ -38,7 +38,9 @@ from commonplace.testing.faulty import CALLS, Fault, FaultyDisk, failing
 KILLED = -9
 ERRORS = (errno.ENOSPC, errno.EIO, errno.EACCES, errno.EROFS, errno.EDQUOT, errno.EMFILE)
 # What a message must hold: a thing somebody can do.
-CURE = re.compile(r"Free some space|[Cc]heck |Move it|Raise `ulimit|Try again|try again|remove it|`commonplace list` shows")
+CURE = re.compile(
+    r"Free some space|[Cc]heck |Move it|Raise `ulimit|Try again|try again|remove it|`commonplace list` shows"
+)
 UNSURE = "the change may stand or not"
 STEPS = [step.label.replace(" ", "-") for step in STORY]
 SYNCS = ("sync", "sync_data", "sync_dir")

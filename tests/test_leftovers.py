@@ -17,7 +17,7 @@ from tests.places import MB, ROOT, UnsyncedDisk, bounded, snapshot, without_powe
 from commonplace import Saved, open_memory
 from commonplace.errors import StoreError
 from commonplace.settings import read_settings
-from commonplace.surfaces.cli import run
+from commonplace.surfaces.cli.app import run
 
 HONEST = "The honest note is here, beside whatever else there is."
 # What must come of a leftover: read as a note; told of as a problem; nothing to speak of; or, where it stands in the

@@ -15,7 +15,7 @@ from commonplace import Call, Saved, open_memory
 from commonplace.note.format import parse, render
 from commonplace.prompt.preamble import NO_TOOLS
 from commonplace.store.base import Problem
-from commonplace.surfaces.cli import run
+from commonplace.surfaces.cli.app import run
 
 SAMPLES = Path(__file__).parent / "notebooks" / "others"
 TODAY = "2026-08-15"

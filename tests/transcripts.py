@@ -14,7 +14,7 @@ import sys
 from contextlib import redirect_stderr, redirect_stdout
 from typing import NamedTuple
 
-from commonplace.surfaces.cli import run
+from commonplace.surfaces.cli.app import run
 
 HOME = "/home/ana"
 REWRITE = os.environ.get("COMMONPLACE_TRANSCRIPTS") == "rewrite"

@@ -13,9 +13,15 @@ _INTERRUPTED = 130
 def main() -> int:
     """Run the command line and answer its exit code."""
     try:
-        from commonplace.surfaces.cli import run
+        args = sys.argv[1:]
+        if args[:1] == ["recall"]:
+            from commonplace.surfaces.cli.door import enter
 
-        return run(sys.argv[1:])
+            if (code := enter(args)) is not None:
+                return code
+        from commonplace.surfaces.cli.app import run
+
+        return run(args)
     except Unsupported as problem:
         print(f"commonplace: {problem}", file=sys.stderr)
         return 1

@@ -17,10 +17,10 @@ from commonplace.note.prose import clamp, derived_description, derived_title
 from commonplace.store.base import Call
 from commonplace.store.paths import SUFFIX
 
-STALE = "it changed since it was read; read it again, then save with expect= its stamp"
-_GONE = "it was forgotten since it was read; save it without expect= to make it anew"
-_EXISTS = "a note of this name exists; read it and correct it with expect= its stamp, or choose another name"
-_ANOTHER = "another fact has this name; correct that one with replace or expect=, or choose another name"
+STALE = "it changed since it was read; read it again, then save with the stamp it has now"
+_GONE = "it was forgotten since it was read; save it without a stamp to make it anew"
+_EXISTS = "a note of this name exists; read it, then correct it with its stamp, or choose another name"
+_ANOTHER = "another fact has this name; replace it, or choose another name"
 # What a save without a name says where it had to give way to another note.
 BEGINS_ALIKE = "{0} begins the same: if this corrects it, forget this one and save it under that name"
 # A title made from a text: its first clause if that has this many words, and at most this much of it.

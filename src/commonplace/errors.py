@@ -14,6 +14,7 @@
     │   ├── DiskFailed           the disk refused for any other reason
     │   └── NewerFormat          a later Commonplace wrote this notebook
     ├── BadPath                  no notebook can be at the path that was given
+    ├── EditorFailed             a person's editor could not be used; what they wrote is kept
     └── Unsupported              this system is not one we have proved it on
 
 A message says what happened, where, and what to do next. What a caller can plan for (a conflict, a refusal)
@@ -44,7 +45,11 @@ class StoreError(CommonplaceError):
 
 
 class NotFound(StoreError, KeyError):
-    """No note has this name."""
+    """No note has this name. `name` is what was asked for, where something was."""
+
+    def __init__(self, message: str, name: str = "") -> None:
+        super().__init__(message)
+        self.name = name
 
     __str__ = Exception.__str__  # KeyError would print the message in quotes
 
@@ -85,6 +90,10 @@ class NewerFormat(StoreError):
 
 class BadPath(CommonplaceError, ValueError):
     """No notebook can be at the path that was given."""
+
+
+class EditorFailed(CommonplaceError):
+    """A person's editor could not be started, or ended badly."""
 
 
 class Unsupported(CommonplaceError):

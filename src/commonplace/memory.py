@@ -211,7 +211,7 @@ class Memory:
         self._catalog.refresh(full=True)
         return Status(
             where=self.where, counts=self._catalog.counts(), room=self._saving.room(changed=False), cache=self._catalog.place,
-            problems=self._catalog.problems(),
+            problems=self._catalog.problems(), bytes=self._catalog.size(),
         )  # fmt: skip
 
     def listing(self, budget: Budget = WHOLE_INDEX, reach: str = INDEX_REACH) -> Listing:
@@ -222,10 +222,10 @@ class Memory:
     def preamble(self) -> str:
         """The block for the system prompt: how far to trust the notes, and their index. Same notes, same bytes."""
         self._catalog.refresh()
-        sessions = self._catalog.sessions(self._today(), LAST_SESSIONS)
+        sessions = self._catalog.sessions(self.today(), LAST_SESSIONS)
         if not self._catalog.holds([line.name for line in sessions]):
             self._catalog.refresh(full=True)
-            sessions = self._catalog.sessions(self._today(), LAST_SESSIONS)
+            sessions = self._catalog.sessions(self.today(), LAST_SESSIONS)
         return preamble(self._listed, sessions, where=self._store.where, profile=self._profile)
 
     def close(self) -> None:
@@ -249,21 +249,31 @@ class Memory:
 
     def _listed(self, budget: Budget, reach: str) -> Listing:
         """The index within a budget, every line of it checked against its file."""
-        listing = self._catalog.listing(self._today(), budget, reach=reach)
+        listing = self._catalog.listing(self.today(), budget, reach=reach)
         if self._catalog.holds(listing.shown):
             return listing
         self._catalog.refresh(full=True)
-        return self._catalog.listing(self._today(), budget, reach=reach)
+        return self._catalog.listing(self.today(), budget, reach=reach)
 
     def _hit(self, found: Ranked, author: str) -> Hit:
         note = found.note
         return Hit(
             name=note.name, title=note.title, description=note.description, kind=note.kind, where=self.where,
-            score=round(found.score, 3), reasons=found.reasons, age=age(note.updated or note.created, self._today()),
+            score=round(found.score, 3), reasons=found.reasons, age=age(note.updated or note.created, self.today()),
             trust=author, excerpt=clamp(one_line(note.body), _EXCERPT_CHARS),
+            expired=note.expires is not None and note.expires < self.today(),
         )  # fmt: skip
 
-    def _today(self) -> date:
+    def now(self) -> float:
+        """The time it is, by the clock it was given."""
+        return self._now()
+
+    def file_of(self, note: Note) -> str:
+        """Where a note's file lies, in words a person can open."""
+        return self._saving.file_of(note)
+
+    def today(self) -> date:
+        """The day it is, by the clock it was given."""
         return date.fromtimestamp(self._now())
 
 

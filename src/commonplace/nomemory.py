@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+from datetime import date
 from typing import Any
 
 from commonplace.errors import NotFound
@@ -39,6 +41,15 @@ class NoMemory(Memory):
 
     def forget(self, name: str, **_: Any) -> Any:
         raise NotFound(_WHY)
+
+    def now(self) -> float:
+        return time.time()
+
+    def file_of(self, note: Note) -> str:
+        return ""
+
+    def today(self) -> date:
+        return date.today()
 
     def find(self, name: str) -> Any:
         raise NotFound(_WHY)

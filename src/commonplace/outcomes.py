@@ -98,6 +98,7 @@ class Hit:
     age: str
     trust: str
     excerpt: str
+    expired: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -118,3 +119,4 @@ class Status(NamedTuple):
     cache: str
     """The derived file; '' where it is kept in memory only."""
     problems: tuple[Problem, ...]
+    bytes: int = 0

@@ -123,15 +123,18 @@ class Saving:
     def saved(self, written: Written) -> Saved:
         """What a save answers."""
         note = written.note
-        file = os.path.join(self._store.where, place_of(note.name, note.folder))
         return Saved(
             outcome=written.outcome,
             note=note,
-            file=file,
+            file=self.file_of(note),
             room=self.room(changed=written.outcome != "unchanged"),
             kept=written.kept,
             warnings=written.warnings,
         )
+
+    def file_of(self, note: Note) -> str:
+        """Where a note's file lies."""
+        return os.path.join(self._store.where, place_of(note.name, note.folder))
 
     def room(self, *, changed: bool) -> Room:
         """How full `MEMORY.md` is: as our change has just left it, or as it would be written now."""
@@ -153,7 +156,8 @@ class Saving:
             return self._store.get(self.stem(one_line(name[: NAME_CHARS + 1])))
         except (BadName, NotFound):
             raise NotFound(
-                f"no note named {name[:80]!r} in {self._store.where}; `commonplace list` shows the names there are"
+                f"no note named {name[:80]!r} in {self._store.where}; `commonplace list` shows the names there are",
+                name[:NAME_CHARS],
             ) from None
         except BadFormat as problem:
             raise BadFormat(f"{name!r} in {self._store.where} cannot be read: {problem}") from None

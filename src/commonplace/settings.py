@@ -29,10 +29,22 @@ class Settings(NamedTuple):
     """What chose it, in words: `as given`, `from MEMORY_DIR`, `from COMMONPLACE_HOME`, `the default`."""
     cache: str
     """Where derived files go."""
+    editor: str
+    """The command a person edits text with; '' for none they have named."""
     off: bool
     """Every surface is a silent no-op."""
     agents_shell: bool
     """An agent's own shell is around us: whoever types is not a person."""
+
+    @property
+    def traces(self) -> str:
+        """Where it is kept what sessions were given."""
+        return os.path.join(self.cache, "traces")
+
+    @property
+    def drafts(self) -> str:
+        """Where a text somebody is editing lies until it is a note."""
+        return os.path.join(self.cache, "drafts")
 
 
 def switched_off(env: Mapping[str, str] | None = None) -> bool:
@@ -54,7 +66,9 @@ def read_settings(path: str | os.PathLike[str] | None = None, env: Mapping[str, 
         raise Unsupported
     notebook, why = _notebook(path, env)
     agents = any(env.get(name) for name in _AGENT_SHELLS)
-    return Settings(_absolute(notebook, env), path is not None, why, _cache(env), switched_off(env), agents)
+    return Settings(
+        _absolute(notebook, env), path is not None, why, _cache(env), _editor(env), switched_off(env), agents
+    )
 
 
 def _notebook(path: str | os.PathLike[str] | None, env: Mapping[str, str]) -> tuple[str, str]:
@@ -72,6 +86,10 @@ def _cache(env: Mapping[str, str]) -> str:
     if env.get("COMMONPLACE_HOME"):
         return os.path.join(_absolute(env["COMMONPLACE_HOME"], env), "cache")
     return _place(env, "cache")
+
+
+def _editor(env: Mapping[str, str]) -> str:
+    return env.get("VISUAL") or env.get("EDITOR") or ""
 
 
 def _absolute(path: str, env: Mapping[str, str]) -> str:

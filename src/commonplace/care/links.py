@@ -159,16 +159,23 @@ def _corrected(memory: Memory, name: str, correct: Callable[[Note], Note], call:
 
 
 def _pointing(note: Note, slugs: dict[str, str], moved: dict[str, str]) -> Note:
-    body, at = [], 0
-    for found in _found(note.body):
-        new = slugs.get(_slug(found[1]))
-        if new is not None:
-            body += [note.body[at : found.start(1)], new]
-            at = found.end(1)
     supersedes = tuple(dict.fromkeys(moved.get(old, old) for old in note.supersedes))
     return replace(
-        note, body="".join((*body, note.body[at:])), supersedes=tuple(old for old in supersedes if old != note.name)
+        note,
+        body=_redirected(note.body, slugs),
+        description=_redirected(note.description, slugs),
+        supersedes=tuple(old for old in supersedes if old != note.name),
     )
+
+
+def _redirected(text: str, slugs: dict[str, str]) -> str:
+    out, at = "", 0
+    for found in _found(text):
+        new = slugs.get(_slug(found[1]))
+        if new is not None:
+            out += text[at : found.start(1)] + new
+            at = found.end(1)
+    return out + text[at:]
 
 
 def _found(text: str) -> list[re.Match[str]]:

@@ -66,7 +66,8 @@ def of_note(memory: Memory, name: str, call: Call) -> Undo:
     mine = [event for event in events if event.name == stem]
     if not mine:
         raise NotFound(
-            f"nothing is known of what happened to {name!r} in {memory.where}; `commonplace log` tells what is"
+            f"nothing is known of what happened to {name!r} in {memory.where}; `commonplace log` tells what is",
+            name,
         )
     return _carry_out(memory, _before(mine[-1:]), events, call)
 

@@ -63,7 +63,7 @@ def diff(memory: Memory, name: str, moment: str = "") -> str:
     now = there or memory.present(stem)
     mine = [event for event in events if event.name == stem]
     if now is None and not mine:
-        raise NotFound(f"no note named {name!r} in {memory.where}, now or before")
+        raise NotFound(f"no note named {name!r} in {memory.where}, now or before", name)
     for stamp in _before(mine, now.stamp if now else "", moment):
         old = memory.version(stem, stamp) if stamp else b""
         if old is not None:
@@ -89,6 +89,14 @@ def moment_of(words: str, now: datetime) -> str | None:
 def stamped(when: datetime) -> str:
     """A moment as the log writes it; one without a zone is by this machine's clock."""
     return when.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
+
+
+def local(at: str) -> str:
+    """A moment of the log by the clock on this machine's wall."""
+    try:
+        return datetime.fromisoformat(at).astimezone().strftime("%Y-%m-%d %H:%M:%S")
+    except ValueError:
+        return at
 
 
 def _before(mine: Sequence[Event], stamp: str, moment: str) -> tuple[str, ...]:

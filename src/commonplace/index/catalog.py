@@ -191,6 +191,10 @@ class Catalog:
         """How many notes there are of each kind."""
         return self._side.run(front.totals)
 
+    def size(self) -> int:
+        """How many bytes the notes' files have."""
+        return int(self._side.run(lambda db: db.execute("SELECT coalesce(sum(size), 0) FROM files").fetchone()[0]))
+
     def named(self, slug: str) -> list[str]:
         """The names whose slug this is: `user_prefs` answers to `user-prefs`."""
         found = self._side.run(lambda db: db.execute(_NAMED, (slug, slug)).fetchall())

@@ -4,14 +4,11 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import date
-from textwrap import wrap
 from typing import Any, TextIO
-from unicodedata import east_asian_width
 
 from commonplace.guard.text import cleaned, one_line
 from commonplace.note.note import Note
@@ -20,6 +17,11 @@ from commonplace.store.base import Problem
 
 # A terminal narrower than this is left to fold lines as it does.
 _FOLDABLE = 20
+_AT_IT = "commonplace: reading the notes, {} s"
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from threading import Event
 
 
 class Unheard(Exception):
@@ -36,8 +38,7 @@ def say_line(text: str, *, indent: int = 0, cut: bool = False, to_error: bool = 
     text, room = one_line(text), _columns(sys.stderr if to_error else sys.stdout) - indent
     if room > 0 and cut:
         text = _cut(text, room)
-    fold = room >= _FOLDABLE and sum(map(_width, text)) == len(text)  # else the terminal does it better
-    lines = wrap(text, room, break_on_hyphens=False, break_long_words=False) if fold else [text]
+    lines = _folded(text, room) if room >= _FOLDABLE else [text]
     _write("\n".join(" " * indent + line for line in lines), to_error=to_error)
 
 
@@ -64,9 +65,51 @@ def is_terminal(stream: TextIO | None) -> bool:
     return stream is not None and stream.isatty()
 
 
+@contextmanager
+def patience() -> Iterator[None]:
+    """While something takes longer than a second, say on a terminal that it goes on, and for how long."""
+    if not is_terminal(sys.stderr):
+        yield
+        return
+    from threading import Event, Thread
+
+    done, said = Event(), Event()
+    waiting = Thread(target=_wait, args=(done, said), daemon=True)
+    waiting.start()
+    try:
+        yield
+    finally:
+        done.set()
+        waiting.join()
+        if said.is_set():
+            sys.stderr.write("\r" + " " * len(_AT_IT.format(0)) + "\r")
+
+
+def _wait(done: Event, said: Event) -> None:
+    seconds = 0
+    while not done.wait(1.0):
+        seconds += 1
+        said.set()
+        sys.stderr.write("\r" + _AT_IT.format(seconds))
+        sys.stderr.flush()
+
+
 def _columns(stream: TextIO | None) -> int:
     """How many columns a stream shows; 0 for any number, where it is no terminal."""
-    return shutil.get_terminal_size().columns if is_terminal(stream) else 0
+    if not is_terminal(stream):
+        return 0
+    from shutil import get_terminal_size
+
+    return get_terminal_size().columns
+
+
+def _folded(text: str, room: int) -> list[str]:
+    """A line cut between words where it is longer than the terminal; of wide letters the terminal makes more."""
+    if sum(map(_width, text)) != len(text):
+        return [text]
+    from textwrap import wrap
+
+    return wrap(text, room, break_on_hyphens=False, break_long_words=False)
 
 
 def _cut(text: str, room: int) -> str:
@@ -79,6 +122,8 @@ def _cut(text: str, room: int) -> str:
 
 
 def _width(char: str) -> int:
+    from unicodedata import east_asian_width
+
     return 2 if east_asian_width(char) in "WF" else 1
 
 
@@ -164,6 +209,7 @@ def _hit_json(hit: Hit) -> dict[str, Any]:
     return {
         "name": hit.name, "title": hit.title, "description": hit.description, "kind": str(hit.kind), "where": hit.where,
         "score": hit.score, "reasons": list(hit.reasons), "age": hit.age, "trust": hit.trust, "excerpt": hit.excerpt,
+        "expired": hit.expired,
     }  # fmt: skip
 
 

@@ -1,0 +1,46 @@
+"""Did you mean: the names that are like one that is not there. It knows notes and words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from commonplace.errors import BadName
+from commonplace.note.note import Note
+from commonplace.note.slug import slugify
+from commonplace.store.paths import SUFFIX
+
+# Fewer than this would leave out the one meant; more is a list, which there is a command for.
+_MOST = 3
+# How like two names must be (1 is the same): a letter or two apart, or a word.
+_LIKE = 0.6
+# Comparing takes a while for each name; of a larger notebook only names that share a word are compared.
+_COMPARED = 2000
+
+
+def near(notes: Iterable[Note], name: str) -> list[str]:
+    """At most three names a person may have meant, the likeliest first."""
+    from difflib import get_close_matches
+
+    try:
+        slug = slugify(name.removesuffix(SUFFIX)[:100])
+    except BadName:
+        return []
+    spoken = {_spoken(word): note.name for note in notes for word in (note.title, note.name)}
+    words = set(slug.split("-"))
+    holding = [said for said in spoken if slug in said or said in slug]
+    candidates = (
+        spoken if len(spoken) <= _COMPARED else [said for said in spoken if words & set(said.split("-"))][:_COMPARED]
+    )
+    like = get_close_matches(slug, candidates, _MOST, _LIKE)
+    sharing = sorted(
+        (said for said in candidates if words & set(said.split("-"))),
+        key=lambda said: -len(words & set(said.split("-"))),
+    )
+    return list(dict.fromkeys(spoken[said] for said in (*like, *sorted(holding, key=len), *sharing)))[:_MOST]
+
+
+def _spoken(word: str) -> str:
+    try:
+        return slugify(word[:100])
+    except BadName:
+        return word

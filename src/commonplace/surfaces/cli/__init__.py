@@ -1,0 +1,1 @@
+"""The command. Each command parses, calls Memory or `care` once, and prints; answers on stdout, all else on stderr."""

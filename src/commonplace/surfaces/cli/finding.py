@@ -1,0 +1,110 @@
+"""Finding notes: `recall`, `list` and `show`. On the way to an answer nothing is imported that is not printed with."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import date
+
+from commonplace.guard.text import one_line
+from commonplace.note.kind import Kind, heading_of, kind_of
+from commonplace.note.note import spaced
+from commonplace.store.base import Problem
+from commonplace.surfaces import shown
+from commonplace.surfaces.cli.opened import Misuse, Opened
+
+
+def recall(
+    opened: Opened, query: Sequence[str], limit: int, kinds: Sequence[str], tags: Sequence[str], since: str | None,
+    trace: str | None,
+) -> None:  # fmt: skip
+    """Print the notes that answer a question, best first."""
+    words = " ".join(query)
+    found = opened.memory.recall(words, limit=limit, kinds=kinds_of(kinds), tags=tags, since=day_of(since))
+    if trace:
+        opened.trace(
+            trace, "recalled", [hit.name for hit in found.hits], sum(len(hit.excerpt.encode()) for hit in found.hits)
+        )
+    if opened.json:
+        return shown.say_json(shown.recall_json(found))
+    if not found.hits:
+        shown.say_line(f"nothing found; `commonplace list{opened.at}` shows what there is", to_error=True)
+    for hit in found.hits:
+        shown.say_line(
+            f"{hit.name} ({', '.join([str(hit.kind), hit.age, f'by {hit.trust}', *(['expired'] if hit.expired else [])])})"
+        )
+        shown.say_line(hit.description, indent=2)
+        shown.say_line(f"found by: {', '.join(hit.reasons)}", indent=2)
+    if found.more:
+        shown.say(f"{found.more} more; --limit {limit + found.more} shows all", to_error=True)
+    return None
+
+
+def listed(opened: Opened, kinds: Sequence[str], tags: Sequence[str], since: str | None) -> None:
+    """Print the notes, by kind."""
+    scan = opened.memory.notes(kinds=kinds_of(kinds), tags=tags, since=day_of(since))
+    notes = scan.notes
+    if opened.json:
+        problems = [shown.problem_json(problem) for problem in scan.problems]
+        return shown.say_json({"notes": [shown.note_json(note, body=False) for note in notes], "problems": problems})
+    today = opened.memory.today()
+    for kind in Kind:
+        group = [note for note in notes if note.kind is kind]
+        if group:
+            shown.say(heading_of(kind))
+        for note in group:
+            gone = " (expired)" if note.expires and note.expires < today else ""
+            shown.say_line(f"{note.name}{gone}: {note.description}", indent=2, cut=True)
+    if not notes:
+        empty = f' in {opened.memory.where}; save one: commonplace remember "..."{opened.at}'
+        shown.say_line("no notes" + (" like that" if kinds or tags or since else empty), to_error=True)
+    print_problems([problem for problem in scan.problems if problem.unread])
+    return None
+
+
+def show(opened: Opened, name: str) -> None:
+    """Print a note whole, and the notes that link to it."""
+    from commonplace.care.links import backlinks
+
+    found = opened.memory.find(name)
+    note = found.note
+    linking = backlinks(opened.memory.notes().notes, note.name)
+    if opened.json:
+        return shown.say_json({**shown.note_json(note, body=True), "trust": found.author(), "backlinks": linking})
+    day = note.updated or note.created
+    facts = [str(note.kind), *(f"#{tag}" for tag in note.tags), f"by {found.author()}"]
+    facts += [f"updated {day}"] if day else []
+    facts += ["pinned"] if note.pinned else []
+    facts += [f"expires {note.expires}"] if note.expires else []
+    facts += [f"corrects {', '.join(note.supersedes)}"] if note.supersedes else []
+    shown.say_line(f"{note.name} ({', '.join(facts)})")
+    said = (one_line(note.body), note.name, spaced(note.name))
+    for line in (note.title, note.description):
+        if not any(text.startswith(one_line(line)) for text in said):  # else it is said twice
+            shown.say_line(line)
+    shown.say(f"\n{note.body}")
+    if linking:
+        shown.say("")
+        shown.say_line(f"linked from: {', '.join(linking)}")
+    return None
+
+
+def print_problems(problems: Sequence[Problem]) -> None:
+    """Tell of files a person should know about."""
+    for problem in problems:
+        shown.complain(f"{problem.file}: {problem.what}")
+
+
+def kinds_of(words: Sequence[str]) -> tuple[str, ...]:
+    """Words for kinds, each of which there is."""
+    for word in words:
+        if kind_of(word) is Kind.OTHER and word.strip().casefold() != Kind.OTHER:
+            raise Misuse(f"{word!r} is no kind; choose {', '.join(Kind)}")
+    return tuple(words)
+
+
+def day_of(word: str | None, else_: str = "") -> date | None:
+    """A day as people write it."""
+    try:
+        return None if word is None else date.fromisoformat(word)
+    except ValueError:
+        raise Misuse(f"{word!r} is no day; write YYYY-MM-DD{else_}") from None

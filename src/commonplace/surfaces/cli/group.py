@@ -1,0 +1,155 @@
+"""The click door: how commands are declared, run and ended. It knows no command."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import wraps
+from io import StringIO
+from typing import Any
+
+import click
+
+from commonplace import __version__
+from commonplace.errors import CommonplaceError, NotFound
+from commonplace.open import open_memory
+from commonplace.prompt.preamble import FULL, PROFILES
+from commonplace.settings import read_settings, switched_off
+from commonplace.surfaces import shown
+from commonplace.surfaces.cli.opened import INTERRUPTED, Misuse, Opened, failed, unheard
+from commonplace.surfaces.cli.options import MOST_HITS, SHARED, Option
+
+# Commands whose words are somebody's text, which may begin with a dash.
+_TEXTS = ("remember", "recall")
+# Commands stand in the help in the order a newcomer needs them, in these groups.
+_ORDER = (
+    ("Every day", ("remember", "recall", "list", "show", "edit", "forget")),
+    ("Putting in order", ("rename", "merge", "pin", "unpin")),
+    ("What happened", ("log", "diff", "undo")),
+    ("The notebook", ("status", "doctor")),
+    ("For agents", ("preamble", "tools", "trace")),
+    ("For you", ("tour", "completion")),
+)
+
+
+class Ordered(click.Group):
+    """A group that lists its commands by what they are for."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - as click asks
+        named = [name for _, names in _ORDER for name in names if name in self.commands]
+        return [*named, *sorted(set(self.commands) - set(named))]
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
+        width = max(map(len, self.commands))
+        for title, names in _ORDER:
+            rows = [
+                (name.ljust(width), self.commands[name].get_short_help_str(60))
+                for name in names
+                if name in self.commands
+            ]
+            if rows:
+                with formatter.section(title):
+                    formatter.write_dl(rows)
+
+
+@click.group(cls=Ordered, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+@click.version_option(__version__, prog_name="commonplace", message="%(prog)s %(version)s")
+def cli() -> None:
+    """Durable memory for AI agents: plain Markdown notes that outlast a session.
+
+    \b
+    commonplace remember "we deploy with ./deploy.sh, which refuses a dirty tree"
+    commonplace recall "how do we deploy"
+
+    Exit codes: 0 done, 1 refused or failed, 2 wrong usage, 3 no such note, 4 a conflict.
+    """
+
+
+def run(args: Sequence[str]) -> int:
+    """Run one command line and answer its exit code."""
+    try:
+        code = _run(list(args))
+        shown.flush()
+    except shown.Unheard as problem:
+        return unheard(problem)
+    return code
+
+
+def command(name: str, *options: Callable[[Any], Any]) -> Callable[[Callable[..., Any]], click.Command]:
+    """Declare a command: its options, those all share, and the notebook opened for it."""
+
+    def declare(work: Callable[..., Any]) -> click.Command:
+        @wraps(work)
+        def opened(directory: str | None, as_json: bool, **given: Any) -> int:
+            settings = read_settings(directory)
+            profile = PROFILES.get(given.get("tools", ""), FULL)
+            one = Opened(open_memory(settings=settings, profile=profile), settings, as_json)
+            with shown.patience():
+                return _ended(one, lambda: work(one, **given))
+
+        made: Callable[..., Any] = opened
+        for option in reversed((*options, *map(table_option, SHARED))):
+            made = option(made)
+        return cli.command(name)(made)
+
+    return declare
+
+
+def table_option(option: Option) -> Callable[[Any], Any]:
+    """One row of the option table, as click has it."""
+    more: dict[str, Any] = {"help": option.help, "multiple": option.many}
+    if not option.takes:
+        more |= {"is_flag": True}
+    if option.takes == "number":
+        more |= {"type": click.IntRange(1, MOST_HITS), "show_default": True}
+    if option.metavar:
+        more |= {"metavar": option.metavar}
+    if option.default is not None:
+        more |= {"default": option.default}
+    return click.option(*option.flags, option.name, **more)
+
+
+def _run(args: list[str]) -> int:
+    try:
+        asks_help = any(arg in ("--help", "-h", "--version") for arg in args)
+        if not asks_help and switched_off():
+            return 0
+        return cli(args=args, prog_name="commonplace", standalone_mode=False) or 0
+    except click.ClickException as problem:
+        words = StringIO()
+        problem.show(words)
+        shown.say(words.getvalue().rstrip("\n") + _way_on(problem, args[0] if args else ""), to_error=True)
+        return problem.exit_code
+    except click.Abort:
+        return INTERRUPTED
+    except CommonplaceError as problem:  # before a notebook was opened
+        return failed(problem, as_json="--json" in args)
+
+
+def _ended(opened: Opened, work: Callable[[], Any]) -> int:
+    try:
+        return work() or 0
+    except Misuse as problem:
+        raise click.UsageError(str(problem)) from None
+    except CommonplaceError as problem:
+        return failed(problem, as_json=opened.json, near=_near(opened, problem))
+
+
+def _near(opened: Opened, problem: CommonplaceError) -> list[str]:
+    """The names that are like one that is not there."""
+    if not isinstance(problem, NotFound) or not problem.name:
+        return []
+    from commonplace.care.near import near
+
+    return near(opened.memory.notes().notes, problem.name)
+
+
+def _way_on(problem: click.ClickException, first: str) -> str:
+    """What click does not say: where there is help, and what to do with text that looks like an option."""
+    if isinstance(problem, click.UsageError) and problem.ctx is None:
+        return f"\nTry 'commonplace {first} --help' for help." if first in cli.commands else ""
+    if not isinstance(problem, click.NoSuchOption) or problem.possibilities or not problem.ctx:
+        return ""
+    where = problem.ctx.info_name
+    if where not in _TEXTS:
+        return ""
+    return f'\nFor text that begins with a dash, put -- before it: commonplace {where} -- "-x ..."'

@@ -1,0 +1,121 @@
+"""Commands for the notebook as a whole, and for what agents get of it: status, preamble, trace, completion."""
+
+from __future__ import annotations
+
+import os
+
+import click
+
+from commonplace.care.versions import local, stories
+from commonplace.note.kind import heading_of
+from commonplace.prompt.preamble import PROFILES
+from commonplace.surfaces import shown
+from commonplace.surfaces.cli.finding import print_problems
+from commonplace.surfaces.cli.group import cli, command, table_option
+from commonplace.surfaces.cli.opened import DONE, Opened
+from commonplace.surfaces.cli.options import SESSION
+from commonplace.trace import Trace
+
+_SHELLS = ("bash", "zsh", "fish")
+
+
+@command("status")
+def status(opened: Opened) -> None:
+    """Say which notebook this is, why, and what is in it."""
+    report, settings = opened.memory.status(), opened.settings
+    last = next(iter(stories(opened.memory.events())), None)
+    writable = _writable(report.where)
+    if opened.json:
+        return shown.say_json({
+            "notebook": report.where, "why": settings.why, "counts": {str(k): n for k, n in report.counts.items()},
+            "room": shown.room_json(report.room), "cache": report.cache, "bytes": report.bytes, "writable": writable,
+            "last_change": last.at if last else None,
+            "problems": [shown.problem_json(problem) for problem in report.problems],
+        })  # fmt: skip
+    counts = ", ".join(f"{heading_of(kind).lower()} {count}" for kind, count in report.counts.items())
+    total = sum(report.counts.values())
+    shown.say(f"notebook  {report.where} ({settings.why})")
+    shown.say(
+        f"notes     {total}" + (f" ({counts})" if counts else "") + (f", {report.bytes:,} bytes" if total else "")
+    )
+    shown.say(f"index     {str(report.room).removeprefix('index: ')}")
+    shown.say(f"changed   {f'{local(last.at)}, {last.what} {last.name}' if last else 'never, by us'}")
+    shown.say(f"mode      {'read and write' if writable else 'read only: its directory may not be written'}")
+    shown.say(f"catalog   {report.cache or 'in memory only'}")
+    print_problems(report.problems)
+    return None
+
+
+def _writable(path: str) -> bool:
+    """Whether a notebook can be written, or made, there."""
+    while not os.path.exists(path) and path != os.path.dirname(path):
+        path = os.path.dirname(path)
+    return os.access(path, os.W_OK | os.X_OK)
+
+
+@command(
+    "preamble",
+    click.option(
+        "--tools",
+        type=click.Choice(list(PROFILES)),
+        default="full",
+        show_default=True,
+        help="The tools the model is offered.",
+    ),
+    table_option(SESSION),
+)
+def preamble(opened: Opened, tools: str, trace: str | None) -> None:
+    """Print the block for an agent's system prompt."""
+    text = opened.memory.preamble()
+    if trace:
+        opened.trace(trace, "pinned", list(opened.memory.listing().shown), len(text.encode()))
+    if opened.json:
+        return shown.say_json(
+            {"preamble": text, "bytes": len(text.encode()), "lines": text.count("\n"), "tools": tools}
+        )
+    return shown.say(text.rstrip("\n"))
+
+
+@command("trace", click.argument("session", required=False))
+def trace(opened: Opened, session: str | None) -> int:
+    """Tell what a session was given of its memory.
+
+    Without SESSION: which sessions left a trace. `recall` and `preamble` take --session.
+    """
+    traces = Trace(opened.settings.traces)
+    if session is None:
+        names = traces.sessions()
+        if opened.json:
+            shown.say_json({"sessions": names})
+            return DONE
+        for name in names:
+            shown.say_line(name)
+        if not names:
+            shown.say_line("no session left a trace; recall and preamble take --session", to_error=True)
+        return DONE
+    given = traces.read(session)
+    if opened.json:
+        shown.say_json({"session": session, "given": [one._asdict() for one in given]})
+        return DONE
+    for one in given:
+        shown.say_line(f"{one.at}  {one.what}  {one.bytes:,} bytes  {', '.join(one.names)}", cut=True)
+    if given:
+        shown.say_line(f"{sum(one.bytes for one in given):,} bytes in all", to_error=True)
+    else:
+        shown.say_line(f"no trace of a session {session!r}", to_error=True)
+    return DONE
+
+
+@cli.command("completion")
+@click.argument("shell", type=click.Choice(_SHELLS))
+def completion(shell: str) -> int:
+    """Print a shell's completion script.
+
+    For bash: commonplace completion bash > ~/.local/share/bash-completion/completions/commonplace
+    """
+    from click.shell_completion import get_completion_class
+
+    made = get_completion_class(shell)
+    if made is not None:
+        shown.say(made(cli, {}, "commonplace", "_COMMONPLACE_COMPLETE").source())
+    return DONE

@@ -1,0 +1,218 @@
+"""Commands for a note at a time: remember, recall, list, show, edit, forget, pin."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+from dataclasses import replace as changed
+from datetime import date
+from shlex import quote
+from typing import Literal
+
+import click
+
+from commonplace.note.kind import KINDS, SYNONYMS
+from commonplace.outcomes import Conflict, Forgotten, Refused, Saved
+from commonplace.store.base import trust_of
+from commonplace.surfaces import shown
+from commonplace.surfaces.cli import finding
+from commonplace.surfaces.cli.editing import edit_file
+from commonplace.surfaces.cli.group import command, table_option
+from commonplace.surfaces.cli.opened import CONFLICT, DONE, REFUSED, Opened
+from commonplace.surfaces.cli.options import FILTERS, LIMIT, SESSION
+
+# More than this from a pipe is no note; it is refused without being read to its end.
+_STDIN_CHARS = 64 * 1024
+
+_KIND = click.option("--kind", "-k", metavar="KIND", help=f"{', '.join(KINDS)}; or {', '.join(SYNONYMS)}.")
+
+
+def note_name(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[str]:  # noqa: ARG001 - as click asks
+    """The names a shell offers for what was begun."""
+    from commonplace.open import open_memory
+
+    memory = open_memory(ctx.params.get("directory"))
+    return [note.name for note in memory.notes().notes if note.name.startswith(incomplete)]
+
+
+NAME = click.argument("name", shell_complete=note_name)
+
+
+@command(
+    "remember",
+    click.argument("text", nargs=-1, required=True),
+    click.option("--name", "-n", metavar="NAME", help="What to call it; the same name corrects the same note."),
+    click.option(
+        "--description", "-d", metavar="LINE", help="One line saying what it is about (else the first sentence)."
+    ),
+    click.option("--title", metavar="TITLE", help="What the index shows it as (else from the name or the text)."),
+    _KIND,
+    click.option(
+        "--tag", "-t", "tags", multiple=True, metavar="TAG", help="A tag; may be repeated. '' takes all away."
+    ),
+    click.option("--expires", metavar="DATE", help="Leave it out of the index after this day; or never."),
+    click.option(
+        "--supersedes",
+        multiple=True,
+        metavar="NAME",
+        help="A note this one corrects; may be repeated. '' takes all away.",
+    ),
+    click.option("--pin/--no-pin", "pinned", default=None, help="Put it before others in the index."),
+    click.option("--expect", metavar="STAMP", help="Only if the note still has this stamp (see show --json)."),
+    click.option("--replace", is_flag=True, help="Replace whatever has this name."),
+)
+def remember(
+    opened: Opened, text: tuple[str, ...], name: str | None, description: str | None, title: str | None, kind: str | None,
+    tags: tuple[str, ...], expires: str | None, supersedes: tuple[str, ...], pinned: bool | None, expect: str | None,
+    replace: bool,
+) -> int:  # fmt: skip
+    """Save a fact. TEXT is the fact, or - to read it from stdin."""
+    day = _expiry(expires)
+    outcome = opened.memory.save(
+        text_of(text), name=name, description=description, title=title, kind=kind, tags=tags or None, expires=day,
+        supersedes=supersedes or None, pinned=pinned, expect=expect, replace=replace, call=opened.call(),
+    )  # fmt: skip
+    if isinstance(day, date) and day < opened.memory.today():
+        shown.complain(f"{day} is past, so the note is not in the index")
+    if isinstance(outcome, Saved):
+        return print_saved(opened, outcome)
+    return print_no(opened, outcome, "--replace puts yours in its place; another --name keeps both")
+
+
+@command("recall", click.argument("query", nargs=-1, required=True), *map(table_option, (LIMIT, *FILTERS, SESSION)))
+def recall(
+    opened: Opened, query: tuple[str, ...], limit: int, kinds: tuple[str, ...], tags: tuple[str, ...],
+    since: str | None, trace: str | None,
+) -> None:  # fmt: skip
+    """Find the notes that answer a question, best first."""
+    finding.recall(opened, query, limit, kinds, tags, since, trace)
+
+
+@command("list", *map(table_option, FILTERS))
+def list_(opened: Opened, kinds: tuple[str, ...], tags: tuple[str, ...], since: str | None) -> None:
+    """List the notes, by kind."""
+    finding.listed(opened, kinds, tags, since)
+
+
+@command("show", NAME)
+def show(opened: Opened, name: str) -> None:
+    """Print a note whole, and the notes that link to it."""
+    finding.show(opened, name)
+
+
+@command("edit", NAME)
+def edit(opened: Opened, name: str) -> int:
+    """Edit a note's file in your own editor."""
+    return edit_file(opened, name, print_saved, print_no)
+
+
+@command("forget", NAME)
+def forget(opened: Opened, name: str) -> int:
+    """Take a note out of the notebook. Its last version stays in the history."""
+    outcome = opened.memory.forget(name, call=opened.call())
+    return print_no(opened, outcome) if isinstance(outcome, Conflict) else _print_forgotten(opened, outcome)
+
+
+@command("pin", NAME)
+def pin(opened: Opened, name: str) -> int:
+    """Put a note before others in the index."""
+    return _pinned(opened, name, pinned=True)
+
+
+@command("unpin", NAME)
+def unpin(opened: Opened, name: str) -> int:
+    """Let a note stand in the index by its own worth again."""
+    return _pinned(opened, name, pinned=False)
+
+
+# --- what they print -----------------------------------------------------------------------------------------
+
+
+def print_saved(opened: Opened, saved: Saved) -> int:
+    """Print what a save did, and how to take it back."""
+    if opened.json:
+        shown.say_json(shown.saved_json(saved, opened.memory.where))
+        return DONE
+    shown.say_line(f"{saved.outcome} {saved.name} ({saved.note.kind}): {saved.note.description}")
+    shown.say(f"{saved.file}\n{saved.room}", to_error=True)
+    if saved.outcome == "created":
+        shown.say(f"to take it back: commonplace forget {quote(saved.name)}{opened.at}", to_error=True)
+    elif saved.kept:
+        shown.say(f"to take it back: commonplace undo {quote(saved.name)}{opened.at}", to_error=True)
+    print_warnings(saved.warnings)
+    return DONE
+
+
+def print_no(opened: Opened, outcome: Conflict | Refused, cure: str = "") -> int:
+    """Print why nothing was changed, and what would do."""
+    if isinstance(outcome, Refused):
+        if opened.json:
+            shown.say_json({"outcome": "refused", "rule": outcome.rule, "why": outcome.why})
+        shown.complain(f"not saved ({outcome.rule}): {outcome.why}")
+        return REFUSED
+    if opened.json:
+        shown.say_json(shown.conflict_json(outcome))
+    shown.complain(f"nothing was changed: {outcome.why}")
+    if outcome.theirs is not None and not opened.json:
+        shown.say_line(f"{outcome.name} says: {outcome.theirs.description}", indent=2, to_error=True)
+    if cure:
+        shown.say_line(cure, to_error=True)
+    return CONFLICT
+
+
+def print_warnings(warnings: Sequence[str]) -> None:
+    """Tell what was odd about a change that was made."""
+    for warning in warnings:
+        shown.complain(warning)
+
+
+def _print_forgotten(opened: Opened, gone: Forgotten) -> int:
+    kept = os.path.join(opened.memory.where, gone.kept) if gone.kept else ""
+    if opened.json:
+        shown.say_json({
+            "outcome": "deleted", "name": gone.name, "kept": kept, "room": shown.room_json(gone.room),
+            "warnings": list(gone.warnings),
+        })  # fmt: skip
+        return DONE
+    shown.say_line(f"forgot {gone.name}: {gone.note.description}")
+    if kept:
+        shown.say(f"its last version is kept: {kept}", to_error=True)
+        shown.say(f"to bring it back: commonplace undo {quote(gone.name)}{opened.at}", to_error=True)
+    print_warnings(gone.warnings)
+    return DONE
+
+
+# --- what they read ------------------------------------------------------------------------------------------
+
+
+def text_of(words: tuple[str, ...]) -> str:
+    """The text a person gave: the words, or what comes on stdin for a single dash."""
+    if words != ("-",):
+        return " ".join(words)
+    try:
+        raw = sys.stdin.buffer.read(_STDIN_CHARS) if sys.stdin else b""
+    except OSError as problem:
+        raise click.UsageError(f"stdin cannot be read: {problem.strerror}") from None
+    try:
+        return raw.decode()
+    except UnicodeDecodeError as problem:
+        if len(raw) == _STDIN_CHARS:  # cut in the middle of a letter, and far too long anyway
+            return raw.decode(errors="ignore")
+        raise click.UsageError(
+            f"stdin is not UTF-8 (byte {problem.start}); convert it, for example with iconv"
+        ) from None
+
+
+def _pinned(opened: Opened, name: str, *, pinned: bool) -> int:
+    found = opened.memory.find(name)
+    call, author = opened.call(), found.author()
+    if trust_of(author) < trust_of(call.origin):  # the words stay theirs
+        call = call._replace(origin=author)
+    return print_saved(
+        opened, opened.memory.keep(changed(found.note, pinned=pinned), expect=found.note.stamp, call=call)
+    )
+
+
+def _expiry(word: str | None) -> date | Literal["never"] | None:
+    return "never" if word == "never" else finding.day_of(word, ", or never")

@@ -1,0 +1,72 @@
+"""What every command is given, who is calling, and the codes a command ends with. It knows no click."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from contextlib import suppress
+from typing import NamedTuple
+
+from commonplace.errors import CommonplaceError, NotFound
+from commonplace.memory import Memory
+from commonplace.settings import Settings
+from commonplace.store.base import Call
+from commonplace.surfaces import shown
+
+DONE, REFUSED, MISUSED, NO_SUCH_NOTE, CONFLICT, INTERRUPTED = 0, 1, 2, 3, 4, 130
+
+
+class Misuse(Exception):
+    """A word on the command line that cannot be what it is meant to be; the message says what can."""
+
+
+class Opened(NamedTuple):
+    """The notebook a command works on, and how it is to answer."""
+
+    memory: Memory
+    settings: Settings
+    json: bool
+
+    @property
+    def at(self) -> str:
+        """What a command must add to mean this notebook again."""
+        from shlex import quote
+
+        return f" --dir {quote(self.settings.notebook)}" if self.settings.given else ""
+
+    def trace(self, session: str, what: str, names: Sequence[str], size: int) -> None:
+        """Remember what a session was given, for `commonplace trace`."""
+        from commonplace.trace import Trace
+
+        Trace(self.settings.traces).add(session, what, names, size)
+
+    def call(self, session: str = "") -> Call:
+        """The call of whoever is at the keyboard."""
+        return caller(self.settings)._replace(session=session)
+
+
+def caller(settings: Settings) -> Call:
+    """Who is at the keyboard: a person where there is a terminal and no agent's shell around us, else an agent."""
+    typed = shown.is_terminal(sys.stdin) and shown.is_terminal(sys.stderr) and not settings.agents_shell
+    return Call(origin="person" if typed else "agent", actor="commonplace")
+
+
+def failed(problem: CommonplaceError, *, as_json: bool, near: Sequence[str] = ()) -> int:
+    """Tell what went wrong, and answer the code to end with."""
+    if as_json:
+        shown.say_json({
+            "outcome": "failed", "error": type(problem).__name__, "why": str(problem), "did_you_mean": list(near),
+        })  # fmt: skip
+    shown.complain(str(problem))
+    if near:
+        shown.say_line(f"did you mean {' or '.join(near)}?", to_error=True)
+    return NO_SUCH_NOTE if isinstance(problem, NotFound) else REFUSED
+
+
+def unheard(problem: shown.Unheard) -> int:
+    """Answer the code for an answer nobody could read: none is needed for a reader that left, as `| head` does."""
+    if not str(problem):
+        return DONE
+    with suppress(shown.Unheard):
+        shown.complain(f"the answer could not be written: {problem}")
+    return REFUSED
