@@ -98,7 +98,9 @@ class Saving:
         slug = slugify(name)
         known = self._catalog.named(slug)
         if not known and name.endswith(SUFFIX) and name != SUFFIX:
-            return self.stem(name.removesuffix(SUFFIX))
+            name = name.removesuffix(SUFFIX)
+            slug = slugify(name)
+            known = self._catalog.named(slug)
         return name if name in known else known[0] if known else slug
 
     def had(self, name: str | None, description: str | None) -> str:

@@ -37,9 +37,11 @@ _BRACKETED = re.compile(r"\[([^\[\]]{1,40})\]")
 _TOKEN = re.compile(r"[/|].*|[A-Z][A-Za-z0-9_ ]{1,30}|[a-z]?MASK|(?i:inst|sys|bos|eos|pad|cls|sep|unk|mask)")
 # What the markers of structure look like in other widths, and turn into where a text is normalised.
 _LOOKALIKES = str.maketrans(
-    "\uff1c\ufe64\uff1e\ufe65\uff06\ufe60\uff3b\ufe47\uff3d\ufe48\uff5c\uff40\u1fef", "<<>>&&[[]]|``"
+    "\uff1c\ufe64\u226e\uff1e\ufe65\u226f\uff06\ufe60\uff3b\ufe47\uff3d\ufe48\uff5c\uff40\u1fef", "<<<>>>&&[[]]|``"
 )
-_LINK = re.compile("\\](?=[(\uff08\ufe35\ufe59\u207d\u208d])")
+_LINK = re.compile(
+    "\\](?=[(\uff08\ufe35\ufe59\u207d\u208d\u2474-\u2487\u249c-\u24b5\u3200-\u3243\U0001f110-\U0001f129])"
+)
 _CODE_FENCE = re.compile(r"`{3,}|[~\uff5e]{3,}")
 
 

@@ -11,7 +11,7 @@ import time
 from collections.abc import Callable, Sequence
 from datetime import date
 from threading import local
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 from commonplace.errors import BadFormat, NotFound, StoreError
 from commonplace.index import front, rows
@@ -38,6 +38,10 @@ _NAMED = """SELECT name FROM notes WHERE name = ? AND slug = name
     UNION ALL SELECT name FROM notes WHERE slug = ? AND slug != name"""
 _SESSIONS = """SELECT name, kind, line, supersedes FROM notes WHERE kind = 'session' AND (expires = '' OR expires >= ?)
     ORDER BY day DESC, name DESC LIMIT ?"""
+
+# How often an answer is asked for again where the tables were begun again under it.
+_LOOKS = 3
+T = TypeVar("T")
 
 # Puts an index beside the notes, made by the function when it is this writer's turn.
 Republish = Callable[[Callable[[], str]], str]
@@ -132,6 +136,9 @@ class Catalog:
         young = looked if pulse != state.pulse else state.young if _within(looked - state.young, _SETTLING_NS) else 0
         looked_at = _Looked(gone, again, pulse, young, inventory.log)
         other = self._side.run(lambda db: _apply(db, state, looked_at), write=True)
+        if other is None:  # the tables that knew the other notes are gone
+            self.refresh(full=True)
+            return
         if self._republish is not None and (other or pulse != state.pulse):
             self._republish(self._index)
             self._note_pulse(pulse)
@@ -170,42 +177,50 @@ class Catalog:
         """
         return getattr(self._mine, "all_seen", False) or all(map(self._unchanged, names))
 
+    def _answer(self, ask: Callable[[sqlite3.Connection], T]) -> T:
+        """What the tables say; after a fresh look at the files where others had to take their place meanwhile."""
+        for _ in range(_LOOKS):
+            begun = self._side.begun
+            answer = self._side.run(ask)
+            if self._side.begun == begun:
+                return answer
+            self.refresh(full=True)
+        return self._side.run(ask)
+
     # --- answers ---------------------------------------------------------------------------------------------
 
     def listing(self, today: date, budget: Budget, *, head: Sequence[str] = (), reach: str) -> Listing:
         """The index as of the last refresh."""
         day = today.isoformat()
-        best, totals = self._side.run(lambda db: (front.read(db, day, budget.lines), front.listed(db, day)))
+        best, totals = self._answer(lambda db: (front.read(db, day, budget.lines), front.listed(db, day)))
         return fit((*best.best, *best.corrections), totals, budget, head=head, reach=reach)
 
     def sessions(self, today: date, most: int) -> list[Line]:
         """The newest sessions, newest first."""
-        return self._side.run(lambda db: _sessions(db, today.isoformat(), most))
+        return self._answer(lambda db: _sessions(db, today.isoformat(), most))
 
     def notes(self) -> list[tuple[Note, str]]:
         """Every note with who wrote it, by name."""
-        found = self._side.run(lambda db: db.execute(rows.SELECT + " ORDER BY name").fetchall())
-        return [(rows.note_of(row), row[4]) for row in found]
+        return self._answer(
+            lambda db: [(rows.note_of(row), row[4]) for row in db.execute(rows.SELECT + " ORDER BY name")]
+        )
 
     def counts(self) -> dict[Kind, int]:
         """How many notes there are of each kind."""
-        return self._side.run(front.totals)
+        return self._answer(front.totals)
 
     def size(self) -> int:
         """How many bytes the notes' files have."""
-        return int(self._side.run(lambda db: db.execute("SELECT coalesce(sum(size), 0) FROM files").fetchone()[0]))
+        return self._answer(lambda db: int(db.execute("SELECT coalesce(sum(size), 0) FROM files").fetchone()[0]))
 
     def named(self, slug: str) -> list[str]:
         """The names whose slug this is: `user_prefs` answers to `user-prefs`."""
-        found = self._side.run(lambda db: db.execute(_NAMED, (slug, slug)).fetchall())
+        found = self._answer(lambda db: db.execute(_NAMED, (slug, slug)).fetchall())
         return sorted(name for (name,) in found)
 
     def problems(self) -> tuple[Problem, ...]:
         """What a person should know of the files, as of the last full refresh."""
-        unread, odd = self._side.run(_troubled)
-        found = [Problem(place_of(name, folder), problem) for folder, name, problem in unread]
-        for folder, name, packed in odd:
-            found += [Problem(place_of(name, folder), word, unread=False) for word in rows.unpacked(packed)]
+        found = self._answer(_troubled)
         if self._side.rebuilt:
             found.append(Problem("catalog", self._side.rebuilt, unread=False))
         return tuple(sorted({*self._lying_about, *found}))
@@ -271,15 +286,17 @@ def _read_state(db: sqlite3.Connection) -> _State:
     files = {
         name: tuple(rest) for name, *rest in db.execute("SELECT name, folder, inode, size, mtime, ctime FROM files")
     }
-    young, log = int(_get(db, "young", 0)), str(_get(db, "log", ""))
-    return _State(_version(db), _pulse(db), young, log, float(_get(db, "scanned", 0.0)), files)
+    young, log = rows.whole(_get(db, "young", 0)), str(_get(db, "log", ""))
+    return _State(_version(db), _pulse(db), young, log, float(rows.whole(_get(db, "scanned", 0))), files)
 
 
-def _apply(db: sqlite3.Connection, state: _State, looked: _Looked) -> bool:
+def _apply(db: sqlite3.Connection, state: _State, looked: _Looked) -> bool | None:
     """Write what a refresh found, except over rows a writer brought up to date since it began.
 
-    Answers whether any note says something else than before.
+    Answers whether any note says something else than before; None, and nothing written, into other tables.
     """
+    if state.scanned and not _get(db, "scanned", 0.0):
+        return None
     version = _version(db) + 1
     newer = {name for (name,) in db.execute("SELECT name FROM files WHERE version > ?", (state.version,))}
     other = bool(looked.gone - newer)
@@ -291,7 +308,7 @@ def _apply(db: sqlite3.Connection, state: _State, looked: _Looked) -> bool:
     _set(db, "version", version)
     _set_pulse(db, looked.pulse, looked.young)
     _set(db, "log", looked.log)
-    _set(db, "scanned", time.time())
+    _set(db, "scanned", int(time.time()))
     return other
 
 
@@ -314,7 +331,8 @@ def _apply_read(db: sqlite3.Connection, read: _Read, version: int, *, same_log: 
 def _settled(seen: Seen, at: int) -> Seen:
     """A signature that will not match again where the file changed too shortly before it was read to be sure of it."""
     inode, size, _, ctime = seen.signature
-    fresh = at - ctime < (_SETTLING_NS if ctime % _SECOND_NS else _SETTLING_OF_SECONDS_NS)
+    # (A time far ahead of ours is another clock's: a change by ours would not be stamped so.)
+    fresh = abs(at - ctime) < (_SETTLING_NS if ctime % _SECOND_NS else _SETTLING_OF_SECONDS_NS)
     return seen._replace(signature=(inode, size, 0, 0)) if fresh else seen
 
 
@@ -327,9 +345,12 @@ def _sessions(db: sqlite3.Connection, today: str, most: int) -> list[Line]:
     return [rows.line_row(row) for row in db.execute(_SESSIONS, (today, most))]
 
 
-def _troubled(db: sqlite3.Connection) -> tuple[list[tuple[str, str, str]], list[tuple[str, str, str]]]:
-    unread = db.execute("SELECT folder, name, problem FROM files WHERE problem != ''").fetchall()
-    return unread, db.execute("SELECT folder, name, odd FROM notes WHERE odd != ''").fetchall()
+def _troubled(db: sqlite3.Connection) -> list[Problem]:
+    unread = db.execute("SELECT folder, name, problem FROM files WHERE problem != ''")
+    found = [Problem(place_of(name, folder), problem) for folder, name, problem in unread]
+    for folder, name, packed in db.execute("SELECT folder, name, odd FROM notes WHERE odd != ''"):
+        found += [Problem(place_of(name, folder), word, unread=False) for word in rows.unpacked(packed)]
+    return found
 
 
 def _get(db: sqlite3.Connection, key: str, default: Any) -> Any:
@@ -338,7 +359,7 @@ def _get(db: sqlite3.Connection, key: str, default: Any) -> Any:
 
 
 def _version(db: sqlite3.Connection) -> int:
-    return int(_get(db, "version", 0))
+    return rows.whole(_get(db, "version", 0))
 
 
 def _set(db: sqlite3.Connection, key: str, value: object) -> None:
@@ -347,7 +368,7 @@ def _set(db: sqlite3.Connection, key: str, value: object) -> None:
 
 def _pulse(db: sqlite3.Connection) -> Pulse:
     text = str(_get(db, "pulse", ""))
-    return tuple(int(mark) for mark in text.split())
+    return tuple(map(rows.whole, text.split()))
 
 
 def _set_pulse(db: sqlite3.Connection, pulse: Pulse, young: int) -> None:

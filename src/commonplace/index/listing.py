@@ -65,7 +65,7 @@ class Listing(NamedTuple):
 def line_of(note: Note) -> str:
     """A note's line: its title as a link to its file, and its description, with nothing that could pose as more."""
     target = _target(note)
-    title = inert(clamp(one_line(note.title), TITLE_CHARS)).replace("[", "(").replace("]", ")") or target
+    title = _closed(inert(clamp(one_line(note.title), TITLE_CHARS))) or target
     description = inert(clamp(one_line(note.description), DESCRIPTION_CHARS))
     return f"- [{title}]({target})" + (f" - {description}" if description else "")
 
@@ -166,6 +166,12 @@ def _text(groups: Mapping[Kind, Sequence[Line]], totals: Mapping[Kind, int], hea
     if not gone and not any(groups.values()):
         out += ([""] if out else []) + ["No notes yet."]
     return "\n".join(out) + "\n"
+
+
+def _closed(title: str) -> str:
+    """A title that ends where its link does: no bracket, no escape and no code begun in it reaches past."""
+    title = title.replace("[", "(").replace("]", ")").rstrip("\\")
+    return title.replace("`", "'") if title.count("`") % 2 else title
 
 
 def _target(note: Note) -> str:

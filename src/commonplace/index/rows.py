@@ -19,8 +19,19 @@ COLUMNS = (
 )  # fmt: skip
 _PUT_NOTE = f"INSERT INTO notes ({', '.join(COLUMNS)}) VALUES ({', '.join('?' * len(COLUMNS))})"
 _PUT_FILE = "INSERT OR REPLACE INTO files VALUES (?, ?, ?, ?, ?, ?, ?, ?)"
+
+
+class Garbled(sqlite3.DatabaseError):
+    """A row's bytes are not what was written: the tables are damaged, though SQLite has not noticed."""
+
+
+class _Kinds(dict[str, Kind]):
+    def __missing__(self, word: str) -> Kind:
+        raise Garbled(f"{word!r} is no kind")
+
+
 # By the word a row keeps: several times quicker than asking the enumeration, two hundred times a listing.
-KIND = {str(kind): kind for kind in Kind}
+KIND = _Kinds({str(kind): kind for kind in Kind})
 SELECT = f"SELECT {', '.join(COLUMNS)} FROM notes"
 
 
@@ -70,7 +81,18 @@ def unpacked(text: str) -> tuple[str, ...]:
         return ()
     import json
 
-    return tuple(json.loads(text))
+    try:
+        return tuple(map(str, json.loads(text)))
+    except (ValueError, TypeError) as problem:
+        raise Garbled(f"{text[:40]!r} is no list") from problem
+
+
+def whole(value: object) -> int:
+    """A number as the tables keep it."""
+    try:
+        return int(str(value))
+    except ValueError as problem:
+        raise Garbled(f"{str(value)[:40]!r} is no number") from problem
 
 
 def _packed(items: tuple[str, ...]) -> str:
@@ -93,4 +115,7 @@ def _iso(day: date | None) -> str:
 
 
 def _day(text: str) -> date | None:
-    return date.fromisoformat(text) if text else None
+    try:
+        return date.fromisoformat(text) if text else None
+    except (ValueError, TypeError) as problem:
+        raise Garbled(f"{str(text)[:40]!r} is no day") from problem

@@ -83,6 +83,8 @@ class Sidecar:
         self._blank = False  # nobody has written yet: empty tables in memory stand in for the file
         self.rebuilt = ""
         """What happened to the file, in words: it was begun again, or is not used for now; '' otherwise."""
+        self.begun = 0
+        """How often other tables have taken the place of those there were: what they knew is not in the new ones."""
         _ALL.add(self)
 
     @property
@@ -98,7 +100,10 @@ class Sidecar:
             for begun_again in (0, 1):
                 try:
                     return self._in_transaction(work, write)
-                except sqlite3.Error as problem:
+                except (
+                    sqlite3.Error,
+                    UnicodeDecodeError,
+                ) as problem:  # the latter where SQLite's own words are garbled
                     self._begin_again(problem, in_memory=bool(begun_again))
             return self._in_transaction(work, write)
 
@@ -164,8 +169,9 @@ class Sidecar:
     def _use(self, path: str, why: str) -> None:
         self.close()
         self._path, self.rebuilt = path, why
+        self.begun += 1
 
-    def _begin_again(self, problem: sqlite3.Error, *, in_memory: bool) -> None:
+    def _begin_again(self, problem: Exception, *, in_memory: bool) -> None:
         """Throw a damaged file away; where it cannot be used at all, go on in memory."""
         code = getattr(problem, "sqlite_errorcode", None)  # what Python itself raises has none
         if in_memory or self._path == _MEMORY or (code is not None and code & _PRIMARY in _NOT_DAMAGE):

@@ -20,6 +20,8 @@ OPENING = "<memory-index>"
 CLOSING = "</memory-index>"
 # Sessions stand outside the index. Five keep "what were we doing" answered for under a kilobyte or so.
 LAST_SESSIONS = 5
+# Longer paths are shown by their end. Escaped, a character can take five.
+_PATH_CHARS = 300
 _LAST = "Last sessions, newest first"
 
 
@@ -71,7 +73,12 @@ def _frame(where: str, profile: Profile) -> list[str]:
         out += [paragraph, ""]
     if profile.write:
         out += ["Worth saving:", *_worth_saving(), "", "Not worth saving:", *_lines("not.md"), ""]
-    return [*out, f"The notes lie in {inert(where)}. Their index, a line each:", ""]
+    return [*out, f"The notes lie in {_place(where)}. Their index, a line each:", ""]
+
+
+def _place(where: str) -> str:
+    """The notebook's path, or the end of one that would take the room of the notes."""
+    return inert(where if len(where) <= _PATH_CHARS else "…" + where[-_PATH_CHARS:])
 
 
 def _worth_saving() -> list[str]:
@@ -84,7 +91,7 @@ def _shape(labels: tuple[str, ...]) -> str:
 
 
 def _empty(where: str, profile: Profile) -> str:
-    return " ".join(_paragraphs("empty.md", profile, inert(where))) + "\n"
+    return " ".join(_paragraphs("empty.md", profile, _place(where))) + "\n"
 
 
 def _paragraphs(text: str, profile: Profile, where: str) -> list[str]:

@@ -26,6 +26,8 @@ _WORD_CHARS = 200
 _TAIL = 16_384
 # What a dead writer, or anybody, may have left behind the last whole line; with more it is no log.
 _LONGEST = 1 << 22
+# No log has so many lines; a number past it was put there by hand, and would be in the way as part of a file's name.
+_HIGHEST = 10**12
 _CHAIN_CHARS = 32
 _SEAL_CHARS = 32
 _SEAL = b',"seal":"'
@@ -161,7 +163,7 @@ def _number(last: bytes, block: bytes) -> int:
         number = json.loads(last)["n"]
     except (ValueError, KeyError, TypeError, RecursionError):
         number = None
-    return number if isinstance(number, int) else block.count(b"\n")
+    return number if isinstance(number, int) and 0 < number < _HIGHEST else block.count(b"\n")
 
 
 def _chain(line: bytes) -> str:

@@ -72,10 +72,12 @@ def take_turn(disk: Disk, path: str, *, visit: bool = False) -> Iterator[Turn]:
         key = read_small(disk, log.KEY, control) if visit else _key(disk, tmp, control)
         yield Turn(disk, path, root, control, tmp, history, hold(disk.open_append(log.LOG, control)), key)
     finally:
-        if guard is not None:
-            disk.unlock(guard)
-        for fd in reversed(held):
-            disk.close(fd)
+        try:
+            if guard is not None:
+                disk.unlock(guard)
+        finally:  # also where Ctrl-C came just now: the lock goes with its descriptor
+            for fd in reversed(held):
+                disk.close(fd)
 
 
 def stage(disk: Disk, tmp: int, data: bytes, mode: int = 0o600, *, sync: bool = True) -> str:

@@ -113,12 +113,12 @@ def _folded(text: str, room: int) -> list[str]:
 
 
 def _cut(text: str, room: int) -> str:
-    widths = [_width(char) for char in text]
-    if sum(widths) <= room:
-        return text
-    while sum(widths) >= room:
-        widths.pop()
-    return text[: len(widths)] + "…"
+    taken = 0
+    for at, char in enumerate(text[: room + 1]):  # no letter is narrower than a column
+        taken += _width(char)
+        if taken > room:
+            return _cut(text[:at], room - 1).rstrip("…") + "…"
+    return text
 
 
 def _width(char: str) -> int:

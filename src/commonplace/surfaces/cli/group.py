@@ -110,8 +110,7 @@ def table_option(option: Option) -> Callable[[Any], Any]:
 
 def _run(args: list[str]) -> int:
     try:
-        asks_help = any(arg in ("--help", "-h", "--version") for arg in args)
-        if not asks_help and switched_off():
+        if switched_off() and not _asks_help(args):
             return 0
         return cli(args=args, prog_name="commonplace", standalone_mode=False) or 0
     except click.ClickException as problem:
@@ -121,8 +120,15 @@ def _run(args: list[str]) -> int:
         return problem.exit_code
     except click.Abort:
         return INTERRUPTED
+    except OSError as problem:  # click prints its help itself
+        raise shown.Unheard("" if isinstance(problem, BrokenPipeError) else str(problem.strerror)) from None
     except CommonplaceError as problem:  # before a notebook was opened
         return failed(problem, as_json="--json" in args)
+
+
+def _asks_help(args: list[str]) -> bool:
+    """Whether nothing but help, or the version, is asked for: also where memory is switched off."""
+    return bool(args) and len(args) <= 2 and args[-1] in ("--help", "-h", "--version")
 
 
 def _ended(opened: Opened, work: Callable[[], Any]) -> int:

@@ -5,10 +5,11 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import replace as changed
 from datetime import date
 from shlex import quote
-from typing import Literal
+from typing import Literal, TextIO
 
 import click
 
@@ -191,7 +192,7 @@ def text_of(words: tuple[str, ...]) -> str:
     if words != ("-",):
         return " ".join(words)
     try:
-        raw = sys.stdin.buffer.read(_STDIN_CHARS) if sys.stdin else b""
+        raw = _waited_for(sys.stdin) if sys.stdin else b""
     except OSError as problem:
         raise click.UsageError(f"stdin cannot be read: {problem.strerror}") from None
     try:
@@ -202,6 +203,13 @@ def text_of(words: tuple[str, ...]) -> str:
         raise click.UsageError(
             f"stdin is not UTF-8 (byte {problem.start}); convert it, for example with iconv"
         ) from None
+
+
+def _waited_for(stdin: TextIO) -> bytes:
+    """What comes on stdin, to its end: a pipe that is set not to wait would seem to end early."""
+    with suppress(OSError, ValueError):
+        os.set_blocking(stdin.fileno(), True)
+    return stdin.buffer.read(_STDIN_CHARS)
 
 
 def _pinned(opened: Opened, name: str, *, pinned: bool) -> int:
