@@ -480,13 +480,33 @@ COMMENTED = (
     ("expires: 2027-01-01 # launch", "expires", None, ["# launch"]),
     ("description: about C # and Go", "description", '"of Go"', ['description: "of Go"']),
     ("title: a #tag", "title", "other", ["title: other"]),
+    ("updated: 2026-01-01 08:00 # bumped", "updated", "2026-02-02", ["updated: 2026-02-02 # bumped"]),
+    ("updated: 2026-01-01\n  # remark", "updated", "2026-02-02", ["# remark", "updated: 2026-02-02"]),
+    ("description: > # why folded\n  long # text", "description", '"d"', ["# why folded", 'description: "d"']),
+    ('title: "dq\n  wrapped" # remark', "title", "t", ["# remark", "title: t"]),
+    ("tags:\n- a # about a\n- b", "tags", "[c]", ["# about a", "tags: [c]"]),
+    ("tags: [\n  a, # about a\n  b\n]", "tags", "[c]", ["tags: [c]"]),
+    ("tags: [a,\nb]", "updated", "2026-02-02", ["tags: [a,", "b]", "updated: 2026-02-02"]),
+    ("tags: [\n  a,\n  b\n]", "updated", "2026-02-02", ["tags: [", "  a,", "  b", "]", "updated: 2026-02-02"]),
+    ('title: "one\ntwo"', "type", "user", ['title: "one', 'two"', "type: user"]),
+    ("metadata:\n  tags:\n  - a\n  - b\n  type: user", "tags", "[c]", ["metadata:", "  tags: [c]", "  type: user"]),
 )
 
 
 @pytest.mark.parametrize(("line", "key", "text", "after"), COMMENTED, ids=[row[0] for row in COMMENTED])
 def test_a_comment_behind_a_value_outlives_it_and_text_with_a_hash_does_not(line, key, text, after):
-    lines = ["name: x\n", line + "\n", "unknown: kept # and this\n"]
-    assert write_field(lines, key, text, "\n") == [lines[0], *(now + "\n" for now in after), lines[2]]
+    value = [part + "\n" for part in line.split("\n")]
+    first, last = "name: x\n", "unknown: kept # and this\n"
+    assert write_field([first, *value, last], key, text, "\n") == [first, *(now + "\n" for now in after), last]
+
+
+@pytest.mark.parametrize(
+    "line", ['title: "never closed', "title: 'never closed", "tags: [never, closed", 'tags: ["never']
+)
+def test_a_value_that_is_never_closed_takes_no_other_with_it(line):
+    lines = ["name: x\n", line + "\n", 'description: "d"\n', "supersedes: [a]\n"]
+    fields = read_header(lines).fields
+    assert (fields["description"].value, fields["supersedes"].value) == ("d", ("a",))
 
 
 # --- bounds ------------------------------------------------------------------------------------------------------

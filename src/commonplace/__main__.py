@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 
 from commonplace.errors import Unsupported
@@ -13,7 +14,7 @@ _INTERRUPTED = 130
 def main() -> int:
     """Run the command line and answer its exit code."""
     try:
-        args = sys.argv[1:]
+        args = _words()
         if args[:1] == ["recall"]:
             from commonplace.surfaces.cli.door import enter
 
@@ -27,6 +28,13 @@ def main() -> int:
         return 1
     except KeyboardInterrupt:
         return _INTERRUPTED
+
+
+def _words() -> list[str]:
+    """What was typed, as UTF-8 whatever the locale says: it names notes, which are the same in every locale."""
+    if sys.getfilesystemencoding().lower() == "utf-8":
+        return sys.argv[1:]
+    return [os.fsencode(word).decode("utf-8", "surrogateescape") for word in sys.argv[1:]]
 
 
 if __name__ == "__main__":

@@ -15,6 +15,8 @@ _MAC = sys.platform == "darwin"
 _AGENT_SHELLS = (
     "CLAUDECODE", "CODEX_SANDBOX", "COPILOT_CLI", "GEMINI_CLI", "GEMINI_SESSION_ID", "GOOSE_TERMINAL", "OPENCODE",
 )  # fmt: skip
+# The longest path a system call takes.
+_PATH_BYTES = 4096
 _OFF = frozenset(("off", "0", "false", "no"))
 
 
@@ -93,6 +95,10 @@ def _editor(env: Mapping[str, str]) -> str:
 
 
 def _absolute(path: str, env: Mapping[str, str]) -> str:
+    if len(path) > _PATH_BYTES:
+        raise BadPath(
+            f"{path[:80]!r}… has {len(path):,} characters, and no path may have over {_PATH_BYTES:,}; name a shorter one"
+        )
     if not path or "\0" in path or not _encodable(path):
         raise BadPath(f"{path!r} names no directory; name one, or leave it out for the default")
     if path == "~" or path.startswith("~/"):
@@ -114,7 +120,12 @@ def _encodable(path: str) -> bool:
 
 
 def _home(env: Mapping[str, str]) -> str:
-    return env.get("HOME") or os.path.expanduser("~")
+    home = env.get("HOME") or os.path.expanduser("~")
+    if not os.path.isabs(home):
+        raise BadPath(
+            f"HOME is {home!r}, which is no directory; set it, or say where with COMMONPLACE_HOME or MEMORY_DIR"
+        )
+    return home
 
 
 def _place(env: Mapping[str, str], what: str) -> str:

@@ -76,7 +76,8 @@ class Trace:
     def sessions(self) -> list[str]:
         """The sessions that left a trace, the latest first."""
         try:
-            files = [entry for entry in os.scandir(self._folder) if entry.name.endswith(".jsonl")]
+            with os.scandir(self._folder) as entries:
+                files = [entry for entry in entries if entry.name.endswith(".jsonl")]
             files.sort(key=lambda entry: entry.stat(follow_symlinks=False).st_mtime, reverse=True)
         except OSError:
             return []

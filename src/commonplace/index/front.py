@@ -15,6 +15,7 @@ from commonplace.index import rows
 from commonplace.index.listing import INDEX_HEAD, INDEX_REACH, WHOLE_INDEX, Line, Listing, fit, line_of
 from commonplace.note.kind import Kind
 from commonplace.store.base import Found, trust_of
+from commonplace.store.paths import SUFFIX
 
 _COLUMNS = "SELECT name, kind, line, supersedes, trust, pinned, day FROM notes"
 _CURRENT = "kind != 'session' AND (expires = '' OR expires >= ?)"
@@ -90,12 +91,42 @@ def read(db: sqlite3.Connection, today: str, most: int) -> Front:
     best = db.execute(_BEST, (today, most)).fetchall()
     lines = {row[0]: rows.line_row(row[:4]) for row in best}
     correcting = [rows.line_row(row[:4]) for row in db.execute(_CORRECTING, (today,))]
-    waiting = [line for line in correcting if line.name not in lines]
-    while found := [line for line in waiting if line.name not in lines and lines.keys() & set(line.supersedes)]:
-        lines.update((line.name, line) for line in found)
+    if correcting:
+        lines = _with_corrections(lines, _meant(db, correcting))
     ranks = tuple(_rank(trust, pinned, day, name) for name, _, _, _, trust, pinned, day in best)
     ordered = tuple(lines.values())
     return Front(today, most, ranks, ordered[: len(best)], ordered[len(best) :], not correcting)
+
+
+def _with_corrections(lines: dict[str, Line], correcting: list[Line]) -> dict[str, Line]:
+    """The lines, and behind them every correction of one, and of those, however many steps away."""
+    by_old: dict[str, list[Line]] = {}
+    meant = {line.name: line for line in correcting}
+    for line in correcting:
+        for old in line.supersedes:
+            by_old.setdefault(old, []).append(line)
+    found = {name: meant.get(name, line) for name, line in lines.items()}
+    waiting = list(found)
+    for name in waiting:  # which grows meanwhile
+        for line in by_old.get(name, ()):
+            if line.name not in found:
+                found[line.name] = line
+                waiting.append(line.name)
+    return found
+
+
+def _meant(db: sqlite3.Connection, correcting: list[Line]) -> list[Line]:
+    """Corrections with the names of the notes they mean: people write `User Prefs` for `user_prefs.md`."""
+    names = {slug: name for name, slug in db.execute("SELECT name, slug FROM notes WHERE slug != name")}
+    own = set(names.values())
+
+    def name_of(old: str) -> str:
+        if old in own:
+            return old
+        slug = rows.slug_of(old.removesuffix(SUFFIX))
+        return str(names.get(slug, slug))
+
+    return [line._replace(supersedes=tuple(map(name_of, line.supersedes))) for line in correcting]
 
 
 def after(front: Front, name: str, found: Found | None) -> Front | None:

@@ -113,17 +113,19 @@ def _corrections_first(lines: Sequence[Line]) -> list[Line]:
             if old != line.name:
                 correctors.setdefault(old, []).append(line.name)
     placed: dict[str, Line] = {}
-    for name in by_name:
-        stack, entered = [name], set[str]()
-        while stack:
-            top = stack[-1]
-            waiting = [c for c in correctors.get(top, ()) if c not in placed and c not in entered]
-            if top in placed or top in entered or not waiting:
-                stack.pop()
-                placed.setdefault(top, by_name[top])
+    seen: set[str] = set()
+    for root in by_name:
+        path = [] if root in seen else [(root, iter(correctors.get(root, ())))]
+        seen.add(root)
+        while path:  # deeper and deeper into the corrections of corrections; each is placed once all of its own are
+            name, waiting = path[-1]
+            following = next((corrector for corrector in waiting if corrector not in seen), None)
+            if following is None:
+                path.pop()
+                placed[name] = by_name[name]
             else:
-                entered.add(top)
-                stack.extend(reversed(waiting))
+                seen.add(following)
+                path.append((following, iter(correctors.get(following, ()))))
     return list(placed.values())
 
 

@@ -18,6 +18,8 @@ COLUMNS = (
     "updated", "day", "expires", "pinned", "applies_to", "supersedes", "origin", "session", "odd", "line", "body",
 )  # fmt: skip
 _PUT_NOTE = f"INSERT INTO notes ({', '.join(COLUMNS)}) VALUES ({', '.join('?' * len(COLUMNS))})"
+# A note that says it corrects more than this is read no further: each is looked for in every index.
+_CORRECTED = 50
 _PUT_FILE = "INSERT OR REPLACE INTO files VALUES (?, ?, ?, ?, ?, ?, ?, ?)"
 
 
@@ -40,7 +42,7 @@ def put_note(db: sqlite3.Connection, found: Found) -> None:
     note, author = found.note, found.author()
     db.execute("DELETE FROM notes WHERE name = ?", (note.name,))
     db.execute(_PUT_NOTE, (
-        note.name, _slug(note.name), note.folder, note.stamp, author, trust_of(author), str(note.kind),
+        note.name, slug_of(note.name), note.folder, note.stamp, author, trust_of(author), str(note.kind),
         note.word, note.title, note.description, _packed(note.tags), _iso(note.created), _iso(note.updated),
         _iso(note.updated or note.created), _iso(note.expires), int(note.pinned), _packed(note.applies_to),
         _packed(note.supersedes), note.origin, note.session, _packed(note.odd), line_of(note), note.body,
@@ -72,7 +74,7 @@ def note_of(row: tuple[Any, ...]) -> Note:
 
 def line_row(row: tuple[str, str, str, str]) -> Line:
     """A listing's line from `name, kind, line, supersedes`."""
-    return Line(row[0], KIND[row[1]], row[2], unpacked(row[3]) if row[3] else ())
+    return Line(row[0], KIND[row[1]], row[2], unpacked(row[3])[:_CORRECTED] if row[3] else ())
 
 
 def unpacked(text: str) -> tuple[str, ...]:
@@ -103,7 +105,8 @@ def _packed(items: tuple[str, ...]) -> str:
     return json.dumps(items)
 
 
-def _slug(name: str) -> str:
+def slug_of(name: str) -> str:
+    """The slug by which a name is found; the name itself where it makes none."""
     try:
         return slugify(name)
     except BadName:

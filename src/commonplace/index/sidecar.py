@@ -237,8 +237,11 @@ def _make_private(path: str) -> None:
 
 
 def _make_folder(path: str) -> None:
-    if not os.path.isdir(path):
-        _make_folder(os.path.dirname(path))
+    missing = []
+    while path and not os.path.isdir(path):
+        missing.append(path)
+        path = os.path.dirname(path)
+    for folder in reversed(missing):
         with suppress(FileExistsError):
-            os.mkdir(path, 0o700)
-            os.chmod(path, 0o700)
+            os.mkdir(folder, 0o700)
+            os.chmod(folder, 0o700)

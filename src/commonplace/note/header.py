@@ -41,6 +41,8 @@ _TIGHT = re.compile(r"([ \t]*)([A-Za-z_][\w-]{0,63})[ \t]*:(.*)", re.DOTALL)
 _QUOTED = re.compile(r'"(?:[^"\\]|\\.)*"|\'(?:[^\']|\'\')*\'', re.DOTALL)
 _ITEM = re.compile(r'\s*("(?:[^"\\]|\\.)*"|\'(?:[^\']|\'\')*\'|[^,]*)\s*(?:,|$)')
 _COMMENT = re.compile(r"\s+#.*", re.DOTALL)
+# A list or a quoted text is looked for its end so far down: past it, it is a mistake, not a value.
+_CLOSED_LINES = 30
 # Longest line whose comment is looked for: each `#` on it costs a reading of what stands before.
 _COMMENTED_CHARS = 1000
 _COMMENT_START = re.compile(r"(?<!\s)\s+#")
@@ -114,11 +116,16 @@ def write_field(lines: list[str], key: str, text: str | None, newline: str) -> l
     fields = read_header(lines).fields
     here = fields.get(key)
     if here is not None:
-        remarks, behind = _remarks(key, lines[here.start + 1 : here.stop]), _behind(key, lines[here.start])
+        remarks, behind = _remarks(key, lines[here.start : here.stop]), _behind(key, lines[here.start])
         if behind and (text is None or _value(key, text + behind, []) != _value(key, text, [])):
-            remarks, behind = [f"{here.indent}{behind.strip()}{newline}", *remarks], ""
+            remarks, behind = [behind.strip(), *remarks], ""
         new = [] if text is None else [f"{here.indent}{here.spelled}: {text}{behind}{newline}"]
-        out = lines[: here.start] + remarks + new + lines[here.stop :]
+        out = [
+            *lines[: here.start],
+            *(f"{here.indent}{remark}{newline}" for remark in remarks),
+            *new,
+            *lines[here.stop :],
+        ]
         # A second spelling of the same key (a repeat, or a nested twin) would come back to life.
         return write_field(out, key, None, newline) if text is None else out
     if text is None:
@@ -131,8 +138,31 @@ def write_field(lines: list[str], key: str, text: str | None, newline: str) -> l
 
 
 def _remarks(key: str, block: list[str]) -> list[str]:
-    """The comments a person put between a list's items: they outlive the items."""
-    return [line.lstrip() for line in block if line.lstrip().startswith("#")] if key in LIST_KEYS else []
+    """The comments a person put between the lines of a value, or behind the later ones: they outlive it."""
+    rest = (_split_key(block[0].rstrip()) or ("", "", ""))[2]
+    scalar = _BLOCK_SCALAR.fullmatch(rest)
+    if scalar:  # in which # is text
+        return ["#" + rest.partition("#")[2]] if "#" in rest else []
+    out = []
+    for line in map(str.strip, block[1:]):
+        found = line if line.startswith("#") else _behind_item(key, line)
+        if found.startswith("#") and (key not in ("title", "description") or rest[:1] in ('"', "'")):
+            out.append(found)
+    return out
+
+
+def _behind_item(key: str, line: str) -> str:
+    """The comment behind one of a list's items, or behind the end of a quoted text; '' for none."""
+    starts = [found.end() - 1 for found in _COMMENT_START.finditer(line)] if len(line) <= _COMMENTED_CHARS else []
+    for at in starts:
+        before = line[:at].rstrip()
+        if key in LIST_KEYS and before.startswith("-"):
+            item = before[1:].strip()
+            if _item(line[1:].strip()) == _item(item):
+                return line[at:]
+        elif before.endswith(("]", '"', "'")):
+            return line[at:]
+    return ""
 
 
 def _behind(key: str, line: str) -> str:
@@ -169,15 +199,35 @@ def _block_end(lines: list[str], at: int, rest: str) -> int:
 
     Comments between them do too, those behind them do not. `rest` is what stands behind its key.
     """
-    stop = at + 1
+    stop = _closed_at(lines, at, rest)
     deeper = " \t-" if _open(rest) else " \t"
-    for i in range(at + 1, len(lines)):
+    for i in range(stop, len(lines)):
         line = lines[i]
         if line[0] in deeper and line.strip():
             stop = i + 1
         elif line.strip() and not (_open(rest) and line[0] == "#"):
             break
     return stop
+
+
+def _closed_at(lines: list[str], at: int, rest: str) -> int:
+    """Behind the line that closes a list or a quoted text begun on line `at`, however it is indented."""
+    if rest[:1] not in ("[", '"', "'"):
+        return at + 1
+    text = rest
+    for stop in range(at + 1, min(len(lines), at + _CLOSED_LINES) + 1):
+        if _closed(text):
+            return stop
+        if stop == len(lines) or _key(lines[stop].rstrip()):  # the next value begins: this one was never closed
+            break
+        text += " " + lines[stop].strip()
+    return at + 1
+
+
+def _closed(text: str) -> bool:
+    if text[0] == "[":
+        return any(found[1] for found in _LIST_END.finditer(text))
+    return _QUOTED.match(text) is not None
 
 
 def _open(rest: str) -> bool:
@@ -191,13 +241,20 @@ def _read_nest(lines: list[str], at: int, stop: int, into: dict[str, Field]) -> 
         end = at + 1
         if found:
             indent, spelled, rest = found
-            while end < stop and (_depth(lines[end]) > len(indent) or not lines[end].strip()):
+            while end < stop and (
+                _depth(lines[end]) > len(indent) or not lines[end].strip() or _item_of(lines[end], found)
+            ):
                 end += 1
             key = canonical(spelled)
             if key in _KNOWN:
                 block = [line.rstrip("\r\n") for line in lines[at + 1 : end]]
                 into[key] = Field(spelled, indent, at, end, _value(key, rest, block))
         at = end
+
+
+def _item_of(line: str, key: tuple[str, str, str]) -> bool:
+    """Whether a line is an item of the list an empty key above it begins, at its own depth."""
+    return _open(key[2]) and _depth(line) == len(key[0]) and line.lstrip().startswith("-")
 
 
 def _depth(line: str) -> int:
@@ -210,6 +267,8 @@ def _value(key: str, rest: str, block: list[str]) -> str | tuple[str, ...]:
     if key in LIST_KEYS:
         return _items(rest, block)
     text = _text(rest, [line for line in block if not line.startswith("#")])
+    if key in DATE_KEYS:
+        return _COMMENT.sub("", text)
     if key in ("title", "description") or (rest[:1] in "\"'" and rest):
         return text
     word = _WORD_AND_COMMENT.fullmatch(text)

@@ -129,9 +129,14 @@ def _stem(word: str) -> str:
 def _finder(word: str) -> Finder:
     if word.isascii() and word[0].isalnum() and len(word) <= _SHORT:
         end = "(?:e?s)?(?![a-z0-9])" if word[-1].isalnum() else ""
-        whole = re.compile(f"(?<![a-z0-9]){re.escape(word)}{end}")
-        return lambda text: found[0] if word in text and (found := whole.search(text)) else ""
+        whole = re.compile(re.escape(word) + end)  # begins with the word, which is what makes the search quick
+        return lambda text: next((found[0] for found in whole.finditer(text) if _begins(text, found.start())), "")
     return lambda text: _around(word, text.find(word), text)
+
+
+def _begins(text: str, at: int) -> bool:
+    """Whether a word begins here."""
+    return not at or not (text[at - 1].isalnum() and text[at - 1].isascii())
 
 
 def _around(word: str, at: int, text: str) -> str:

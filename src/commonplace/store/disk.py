@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import stat
+import sys
 from contextlib import suppress
 from errno import EBADF, EINVAL, EMLINK, ENOSYS, ENOTSUP, EOPNOTSUPP, EPERM, EXDEV
 
@@ -21,6 +22,8 @@ except ModuleNotFoundError:  # Windows has none
 SAFE = os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 # What `link` answers where hard links are not to be had.
 NO_LINKS = frozenset((EPERM, ENOTSUP, EOPNOTSUPP, EMLINK, ENOSYS, EXDEV))
+# File names are UTF-8 whatever the locale says: a notebook is the same for everybody who opens it.
+_UTF8 = sys.getfilesystemencoding().lower() == "utf-8"
 _FULLSYNC = getattr(fcntl, "F_FULLFSYNC", None)  # macOS: fsync alone stops at the drive's cache
 
 
@@ -31,16 +34,16 @@ class Disk:
         return os.open(path, os.O_RDONLY | os.O_DIRECTORY | SAFE)
 
     def open_dir(self, name: str, at: int) -> int:
-        return os.open(name, os.O_RDONLY | os.O_DIRECTORY | SAFE, dir_fd=at)
+        return os.open(_raw(name), os.O_RDONLY | os.O_DIRECTORY | SAFE, dir_fd=at)
 
     def open_read(self, name: str, at: int) -> int:
-        return os.open(name, os.O_RDONLY | SAFE, dir_fd=at)
+        return os.open(_raw(name), os.O_RDONLY | SAFE, dir_fd=at)
 
     def open_new(self, name: str, at: int) -> int:
-        return os.open(name, os.O_WRONLY | os.O_CREAT | os.O_EXCL | SAFE, 0o600, dir_fd=at)
+        return os.open(_raw(name), os.O_WRONLY | os.O_CREAT | os.O_EXCL | SAFE, 0o600, dir_fd=at)
 
     def open_append(self, name: str, at: int) -> int:
-        fd = os.open(name, os.O_RDWR | os.O_CREAT | os.O_APPEND | SAFE, 0o600, dir_fd=at)
+        fd = os.open(_raw(name), os.O_RDWR | os.O_CREAT | os.O_APPEND | SAFE, 0o600, dir_fd=at)
         if os.fstat(fd).st_mode & 0o600 != 0o600:  # made just now, and the umask took from it
             os.fchmod(fd, 0o600)
         return fd
@@ -87,30 +90,31 @@ class Disk:
                 raise
 
     def rename(self, old: str, old_at: int, new: str, new_at: int) -> None:
-        os.rename(old, new, src_dir_fd=old_at, dst_dir_fd=new_at)
+        os.rename(_raw(old), _raw(new), src_dir_fd=old_at, dst_dir_fd=new_at)
 
     def link(self, old: str, old_at: int, new: str, new_at: int) -> None:
-        os.link(old, new, src_dir_fd=old_at, dst_dir_fd=new_at, follow_symlinks=False)
+        os.link(_raw(old), _raw(new), src_dir_fd=old_at, dst_dir_fd=new_at, follow_symlinks=False)
 
     def unlink(self, name: str, at: int) -> None:
-        os.unlink(name, dir_fd=at)
+        os.unlink(_raw(name), dir_fd=at)
 
     def make_dir(self, name: str, at: int) -> None:
-        os.mkdir(name, 0o700, dir_fd=at)
-        _unmask(name, at)
+        os.mkdir(_raw(name), 0o700, dir_fd=at)
+        _unmask(_raw(name), at)
 
     def make_root(self, path: str) -> None:
         os.mkdir(path, 0o700)
         _unmask(path, None)
 
     def stat(self, name: str, at: int) -> os.stat_result:
-        return os.stat(name, dir_fd=at, follow_symlinks=False)
+        return os.stat(_raw(name), dir_fd=at, follow_symlinks=False)
 
     def stat_fd(self, fd: int) -> os.stat_result:
         return os.fstat(fd)
 
     def names(self, fd: int) -> list[str]:
-        return os.listdir(fd)
+        names = os.listdir(fd)
+        return names if _UTF8 else [os.fsencode(name).decode("utf-8", "surrogateescape") for name in names]
 
     def is_empty(self, fd: int) -> bool:
         """Whether a folder has no entry; of a folder with many only the first are read."""
@@ -126,7 +130,12 @@ class Disk:
             fcntl.flock(fd, fcntl.LOCK_UN)
 
 
-def _unmask(name: str, at: int | None) -> None:
+def _raw(name: str) -> str | bytes:
+    """A name as the disk has it."""
+    return name if _UTF8 else name.encode("utf-8", "surrogateescape")
+
+
+def _unmask(name: str | bytes, at: int | None) -> None:
     """Give a new folder the mode it was made with, where a umask took from it; never through a link put in its place."""
     made = os.stat(name, dir_fd=at, follow_symlinks=False).st_mode
     if not stat.S_ISDIR(made) or stat.S_IMODE(made) == 0o700:

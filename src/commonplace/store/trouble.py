@@ -39,6 +39,10 @@ def _story(problem: OSError, where: str, doing: str) -> StoreError:
         return Obstructed(
             f"{where} is a file, or lies in one, and a notebook is a directory; nothing was changed. Name a directory"
         )
+    if number == errno.ENAMETOOLONG:
+        return Obstructed(
+            f"a name in {where[:200]!r} is longer than this disk takes, while {doing}; nothing was changed. Name a shorter one"
+        )
     if number in _FULL:
         return DiskFull(f"no room left for {where} ({what}) while {doing}; nothing was changed. Free some space")
     if number in _DENIED:

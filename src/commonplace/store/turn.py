@@ -165,17 +165,24 @@ def _make(disk: Disk, name: str, at: int) -> None:
 
 
 def _open_root(disk: Disk, path: str) -> int:
-    try:
-        return disk.open_root(path)
-    except FileNotFoundError:
-        parent = _open_root(disk, os.path.dirname(path))
+    missing: list[str] = []
+    while True:
+        try:
+            fd = disk.open_root(path)
+            break
+        except FileNotFoundError:
+            missing.append(path)
+            path = os.path.dirname(path)
+    for folder in reversed(missing):
+        parent = fd
         try:
             with suppress(FileExistsError):
-                disk.make_root(path)
+                disk.make_root(folder)
             disk.sync_dir(parent)
         finally:
             disk.close(parent)
-        return disk.open_root(path)
+        fd = disk.open_root(folder)
+    return fd
 
 
 def _sync_above(disk: Disk, root: int, path: str) -> None:
