@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
-.PHONY: help run test check format bench torture clean
+.PHONY: help run test check format docs bench torture clean
 
 help:  ## this list
 	@sed -n 's/^\([a-z]*\):.*## /\1	/p' $(MAKEFILE_LIST)
@@ -24,6 +24,9 @@ check: $(READY)  ## lint, format and types
 format: $(READY)  ## put the code into its form
 	@$(BIN)/ruff check --fix .
 	@$(BIN)/ruff format .
+
+docs: $(READY)  ## write the page about the command
+	@$(BIN)/python -m commonplace.surfaces.cli.page > docs/cli.md
 
 bench: $(READY)  ## what it costs, each beside its floor
 	@$(BIN)/python bench/bench.py

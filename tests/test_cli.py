@@ -25,6 +25,7 @@ from commonplace import open_memory
 from commonplace.settings import read_settings
 from commonplace.surfaces.cli.app import cli, run
 from commonplace.surfaces.cli.opened import caller
+from commonplace.surfaces.cli.page import ANSWERS
 
 TRANSCRIPTS = sorted((Path(__file__).parent / "cli").glob("*.txt"))
 AGENT_SHELLS = (
@@ -142,8 +143,9 @@ def test_every_command_takes_a_directory_prints_json_and_helps(ana, monkeypatch,
     command("remember", "Deploys run on Tuesdays", "--name", "deploy", "--dir", "there")
     code, out, err = command(*WORKS[name], "--json", "--dir", "there")
     assert (code, err) == (0, b"")
-    assert isinstance(json.loads(out), dict)
     assert out.isascii()
+    said, named = json.loads(out), ANSWERS[name].split(";")[0]
+    assert set(said) == set((ANSWERS["remember"] if named.startswith("what remember") else named).split())
     assert not (ana / "memory" / "user").exists()
 
 

@@ -106,6 +106,13 @@ def test_the_format_page_names_every_key_kind_folder_word_and_limit():
     assert f"# The notebook on disk, format {FORMAT}" in FORMAT_PAGE
 
 
+def test_the_page_about_the_command_is_what_the_command_says():
+    """Rewritten by `make docs`."""
+    from commonplace.surfaces.cli.page import page
+
+    assert (ROOT / "docs" / "cli.md").read_text("utf-8") == page()
+
+
 def test_every_command_a_page_names_exists():
     for page in PAGES:
         text = page.read_text("utf-8")

@@ -21,7 +21,7 @@ from commonplace.surfaces.cli.options import MOST_HITS, SHARED, Option
 # Commands whose words are somebody's text, which may begin with a dash.
 _TEXTS = ("remember", "recall")
 # Commands stand in the help in the order a newcomer needs them, in these groups.
-_ORDER = (
+ORDER = (
     ("Every day", ("remember", "recall", "list", "show", "edit", "forget")),
     ("Putting in order", ("rename", "merge", "pin", "unpin")),
     ("What happened", ("log", "diff", "undo")),
@@ -35,12 +35,12 @@ class Ordered(click.Group):
     """A group that lists its commands by what they are for."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - as click asks
-        named = [name for _, names in _ORDER for name in names if name in self.commands]
+        named = [name for _, names in ORDER for name in names if name in self.commands]
         return [*named, *sorted(set(self.commands) - set(named))]
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
         width = max(map(len, self.commands))
-        for title, names in _ORDER:
+        for title, names in ORDER:
             rows = [
                 (name.ljust(width), self.commands[name].get_short_help_str(60))
                 for name in names

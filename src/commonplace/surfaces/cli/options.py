@@ -35,7 +35,7 @@ TAG = Option(
 )
 SINCE = Option(("--since",), "since", "text", metavar="DATE", help="Only notes as new as this.")
 FILTERS = (KIND, TAG, SINCE)
-LIMIT = Option(("--limit", "-l"), "limit", "number", default=5, help="At most so many.")
+LIMIT = Option(("--limit", "-l"), "limit", "number", default=5, metavar="N", help="At most so many (1 to 1000).")
 SESSION = Option(
     ("--session",), "trace", "text", metavar="ID", help="The session it is for; `commonplace trace` tells of it."
 )

@@ -16,7 +16,7 @@ from commonplace.surfaces.cli.options import Option
 
 _ONE = click.argument("name", required=False, shell_complete=note_name)
 _AT = click.option("--at", "moment", metavar="TIME", help="A date, a time, both, or e.g. '2 hours ago'.")
-_MANY = Option(("--limit", "-l"), "limit", "number", default=20, help="At most so many.")
+_MANY = Option(("--limit", "-l"), "limit", "number", default=20, metavar="N", help="At most so many (1 to 1000).")
 
 
 @command("rename", NAME, click.argument("to"))
