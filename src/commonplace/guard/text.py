@@ -69,14 +69,18 @@ def inert(text: str) -> str:
     return _LINK.sub("] ", _BRACKETED.sub(_no_token, line))
 
 
+def in_plain_form(word: str) -> str:
+    """A word in the letters a model's tokenizer may turn it into."""
+    if word.isascii():
+        return word
+    from unicodedata import normalize
+
+    return normalize("NFKC", word)
+
+
 def _kept(found: re.Match[str]) -> str:
     return found[0] if found[0] in _MAY_JOIN else ""
 
 
 def _no_token(found: re.Match[str]) -> str:
-    word = found[1].strip()
-    if not word.isascii():
-        from unicodedata import normalize
-
-        word = normalize("NFKC", word)
-    return f"({found[1]})" if _TOKEN.fullmatch(word) else found[0]
+    return f"({found[1]})" if _TOKEN.fullmatch(in_plain_form(found[1].strip())) else found[0]
