@@ -17,6 +17,7 @@ PROMISES = {
     "R14": "everything can be undone",
     "R17": "nobody's word is raised, and text from outside is not kept unreviewed",
     "R19": "a terminal shows text, not commands",
+    "R23": "no call of a tool has an effect outside its role",
     "R27": "files are private under any umask",
     "R28": "notebooks of every format version open",
 }

@@ -89,6 +89,14 @@ def test_a_recall_of_plain_notes_in_a_fresh_process_reads_no_unicode_tables(stag
     assert "commonplace.note.likeness" not in second["recall"]
 
 
+def test_the_tools_are_loaded_by_those_who_ask_for_them(stages):
+    for process in stages:
+        for stage, loaded in process.items():
+            if stage not in ("dataclasses", "hits"):
+                assert [name for name in loaded if name.startswith("commonplace.tools")] == []
+                assert "commonplace.guard.quotation" not in loaded
+
+
 def test_the_command_loads_what_it_prints_with_and_no_more(stages):
     loaded = stages[1]["list"]
     assert "click" in loaded

@@ -959,6 +959,27 @@ def test_a_file_that_cannot_be_read_is_named_with_its_cure_and_left(filed, book)
     assert snapshot(book) == before
 
 
+def test_a_note_is_found_with_who_wrote_it_whatever_its_header_says(filed, book):
+    saved(filed, "Ana prefers tea", name="tea", call=PERSON)
+    assert filed.find("Tea").note == filed.read("tea")
+    assert filed.find("tea").author() == "person"
+    (book / "tea.md").write_text("---\norigin: person\n---\n\nAna prefers coffee\n")
+    assert filed.find("tea").author() == "hand"
+    with pytest.raises(NotFound):
+        filed.find("coffee")
+
+
+def test_the_last_sessions_are_five_newest_first_and_checked_against_their_files(filed, book):
+    assert filed.sessions() == []
+    for day in range(7):
+        saved(filed, f"Worked on part {day}.", kind="session", name=f"2026-05-1{day}-08h00-a1b2")
+    saved(filed, "A fact that is no session")
+    assert [line.name[9] for line in filed.sessions()] == list("65432")
+    (book / "sessions" / "2026-05-16-08h00-a1b2.md").unlink()
+    assert [line.name[9] for line in filed.sessions()] == list("54321")
+    assert all(line.text in filed.preamble() for line in filed.sessions())
+
+
 # --- what the package offers -----------------------------------------------------------------------------------
 
 
@@ -991,7 +1012,8 @@ def test_a_memory_that_is_off_answers_every_call_and_keeps_nothing(tmp_path, mon
     assert memory.recall("fact", limit=3, kinds=["user"], tags=["a"], since=TODAY).hits == ()
     assert memory.notes(kinds=["user"]).notes == memory.notes().problems == ()
     assert (memory.preamble(), memory.listing().text, memory.status().counts) == ("", "", {})
-    for call in (memory.read, memory.forget):
+    assert memory.sessions() == memory.tools() == []
+    for call in (memory.read, memory.find, memory.forget):
         with pytest.raises(NotFound, match="COMMONPLACE=off"):
             call("x")
     overridden = {name for name in vars(Memory) if not name.startswith("_")}

@@ -298,6 +298,19 @@ def swap_many(book, home, ledger, who, times, flag):
 
 
 @task
+def update_many(book, home, ledger, who, times, flag):
+    """Count up in one line of a note that others change too, by the tool a model has; tell how each call ended."""
+    memory, ledger = opened(book, home), Ledger(ledger)
+    wait_for(flag)
+    for turn in range(times):
+        given = {"name": "shared", "old": f"Writer {who} is at {turn}.", "new": f"Writer {who} is at {turn + 1}."}
+        while (answer := memory.run_tool("memory_update", given)).failed:
+            assert "kept changing" in answer.text, answer.text
+            ledger.tell("refused", turn)
+        ledger.tell("applied", turn)
+
+
+@task
 def write_unnamed(book, home, who, times, flag):
     """Save texts that all begin alike, so that every one of them asks for the same name; and one that all save."""
     memory = opened(book, home)

@@ -15,6 +15,7 @@ __version__ = "0.1.0"
 
 # Public names and where they live. Importing the package imports none of them: a process pays for what it uses.
 _PUBLIC = {
+    "Answer": "outcomes",
     "Call": "store.base",
     "CommonplaceError": "errors",
     "Conflict": "outcomes",
@@ -39,6 +40,7 @@ if TYPE_CHECKING:
     from commonplace.note.kind import Kind as Kind
     from commonplace.note.note import Note as Note
     from commonplace.open import open_memory as open_memory
+    from commonplace.outcomes import Answer as Answer
     from commonplace.outcomes import Conflict as Conflict
     from commonplace.outcomes import Forgotten as Forgotten
     from commonplace.outcomes import Hit as Hit

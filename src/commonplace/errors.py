@@ -15,6 +15,7 @@
     │   └── NewerFormat          a later Commonplace wrote this notebook
     ├── BadPath                  no notebook can be at the path that was given
     ├── EditorFailed             a person's editor could not be used; what they wrote is kept
+    ├── NoTools                  this memory has no tools, or none in the shape that was asked for
     └── Unsupported              this system is not one we have proved it on
 
 A message says what happened, where, and what to do next. What a caller can plan for (a conflict, a refusal)
@@ -94,6 +95,10 @@ class BadPath(CommonplaceError, ValueError):
 
 class EditorFailed(CommonplaceError):
     """A person's editor could not be started, or ended badly."""
+
+
+class NoTools(CommonplaceError, ValueError):
+    """This memory has no tools, or none in the shape that was asked for."""
 
 
 class Unsupported(CommonplaceError):

@@ -10,17 +10,17 @@ import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from datetime import date
-from typing import Literal, Self
+from typing import Any, Literal, Self
 
 from commonplace import drafting
-from commonplace.errors import BadFormat, BadName, Busy, Changed, NotFound
+from commonplace.errors import BadFormat, BadName, Busy, Changed, NotFound, NoTools
 from commonplace.guard.admission import Draft, Refusal, admit, items_of
 from commonplace.guard.text import one_line
 from commonplace.index.catalog import Catalog
-from commonplace.index.listing import INDEX_REACH, WHOLE_INDEX, Budget, Listing
+from commonplace.index.listing import INDEX_REACH, WHOLE_INDEX, Budget, Line, Listing
 from commonplace.note.note import Note
 from commonplace.note.prose import clamp
-from commonplace.outcomes import Conflict, Forgotten, Hit, Recall, Refused, Saved, Scan, Status
+from commonplace.outcomes import Answer, Conflict, Forgotten, Hit, Recall, Refused, Saved, Scan, Status, Tools
 from commonplace.prompt.preamble import FULL, LAST_SESSIONS, Profile, preamble
 from commonplace.recall.asked import Asked, age
 from commonplace.recall.substring import Ranked, rank
@@ -47,6 +47,7 @@ class Memory:
         now: Callable[[], float] = time.time,
         profile: Profile = FULL,
         past: Past | None = None,
+        toolbox: Callable[[Memory, Profile], Tools] | None = None,
     ) -> None:
         self._store = store
         self._catalog = catalog
@@ -54,6 +55,7 @@ class Memory:
         self._profile = profile
         self._past = past
         self._saving = Saving(store, catalog, now)
+        self._toolbox = toolbox
 
     @property
     def where(self) -> str:
@@ -219,14 +221,31 @@ class Memory:
         self._catalog.refresh()
         return self._listed(budget, reach)
 
+    def sessions(self) -> list[Line]:
+        """The last sessions, newest first, a line each."""
+        self._catalog.refresh()
+        last = self._catalog.sessions(self.today(), LAST_SESSIONS)
+        if self._catalog.holds([line.name for line in last]):
+            return last
+        self._catalog.refresh(full=True)
+        return self._catalog.sessions(self.today(), LAST_SESSIONS)
+
     def preamble(self) -> str:
         """The block for the system prompt: how far to trust the notes, and their index. Same notes, same bytes."""
-        self._catalog.refresh()
-        sessions = self._catalog.sessions(self.today(), LAST_SESSIONS)
-        if not self._catalog.holds([line.name for line in sessions]):
-            self._catalog.refresh(full=True)
-            sessions = self._catalog.sessions(self.today(), LAST_SESSIONS)
-        return preamble(self._listed, sessions, where=self._store.where, profile=self._profile)
+        return preamble(self._listed, self.sessions(), where=self._store.where, profile=self._profile)
+
+    def tools(self, shape: str = "anthropic", *, call: Call | None = None, role: str = "agent") -> list[Any]:
+        """The memory tools for a model: for an API (`anthropic`, `openai`, `responses`, `mcp`), or as `python` functions.
+
+        Raises:
+            NoTools: there is no such shape, or this memory was put together without tools.
+
+        """
+        return self._tools().tools(shape, call=call, role=role)
+
+    def run_tool(self, name: str, arguments: object, *, call: Call | None = None, role: str = "agent") -> Answer:
+        """Run a call of a memory tool as a model sent it. It answers what to tell the model, also where it failed."""
+        return self._tools().run(name, arguments, call=call, role=role)
 
     def close(self) -> None:
         """Let go of what is held open; the next call opens it again. A `with` block does it at its end."""
@@ -263,6 +282,13 @@ class Memory:
             trust=author, excerpt=clamp(one_line(note.body), _EXCERPT_CHARS),
             expired=note.expires is not None and note.expires < self.today(),
         )  # fmt: skip
+
+    def _tools(self) -> Tools:
+        if self._toolbox is None:
+            raise NoTools(
+                "this memory was put together without tools; open it with open_memory(), or give it a toolbox"
+            )
+        return self._toolbox(self, self._profile)
 
     def now(self) -> float:
         """The time it is, by the clock it was given."""

@@ -7,10 +7,10 @@ from datetime import date
 from typing import Any
 
 from commonplace.errors import NotFound
-from commonplace.index.listing import INDEX_REACH, WHOLE_INDEX, Budget, Listing
+from commonplace.index.listing import INDEX_REACH, WHOLE_INDEX, Budget, Line, Listing
 from commonplace.memory import Memory
 from commonplace.note.note import Note
-from commonplace.outcomes import Recall, Refused, Room, Scan, Status
+from commonplace.outcomes import Answer, Recall, Refused, Room, Scan, Status
 
 _WHY = "memory is switched off (COMMONPLACE=off); nothing is kept"
 
@@ -75,5 +75,14 @@ class NoMemory(Memory):
     def listing(self, budget: Budget = WHOLE_INDEX, reach: str = INDEX_REACH) -> Listing:
         return Listing("", (), 0, 0, 0, budget)
 
+    def sessions(self) -> list[Line]:
+        return []
+
     def preamble(self) -> str:
         return ""
+
+    def tools(self, shape: str = "anthropic", **_: Any) -> list[Any]:
+        return []
+
+    def run_tool(self, name: str, arguments: object, **_: Any) -> Answer:
+        return Answer(f"{_WHY}. Go on without it.", failed=True)

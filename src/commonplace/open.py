@@ -11,6 +11,7 @@ from hashlib import sha256
 from commonplace.index.catalog import Catalog
 from commonplace.index.sidecar import Sidecar
 from commonplace.memory import Memory
+from commonplace.outcomes import Tools
 from commonplace.prompt.preamble import FULL, Profile
 from commonplace.settings import Settings, read_settings
 from commonplace.store.disk import Disk
@@ -41,13 +42,22 @@ def open_memory(
     store = FileStore(settings.notebook, disk=disk, now=now)
     sidecar = Sidecar(_sidecar_of(store.path, settings.cache))
     catalog = Catalog(store, sidecar, today=lambda: date.fromtimestamp(now()), republish=store.republish)
-    return Memory(store, catalog, now=now, profile=profile, past=lambda: _past(store.path, disk or Disk()))
+    return Memory(
+        store, catalog, now=now, profile=profile, past=lambda: _past(store.path, disk or Disk()), toolbox=_toolbox
+    )
 
 
 def _past(notebook: str, disk: Disk) -> History:
     from commonplace.store.history import History
 
     return History(notebook, disk)
+
+
+def _toolbox(memory: Memory, profile: Profile) -> Tools:
+    """The tools, loaded when a host asks for them: no other call needs them."""
+    from commonplace.tools.toolbox import Toolbox
+
+    return Toolbox(memory, profile)
 
 
 def _sidecar_of(notebook: str, cache: str) -> str:

@@ -7,11 +7,11 @@ costs every process half a millisecond.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 from commonplace.note.kind import Kind
 from commonplace.note.note import Note
-from commonplace.store.base import Problem
+from commonplace.store.base import Call, Problem
 
 
 class Room(NamedTuple):
@@ -108,6 +108,21 @@ class Recall:
     hits: tuple[Hit, ...]
     took_ms: float
     more: int
+
+
+class Answer(NamedTuple):
+    """What a call of a tool answers: text for the model, and whether it failed to do what was asked."""
+
+    text: str
+    failed: bool = False
+
+
+class Tools(Protocol):
+    """The tools of a memory, as a host is given them: in the shape of an API, and run as a model calls them."""
+
+    def tools(self, shape: str, *, call: Call | None, role: str) -> list[Any]: ...
+
+    def run(self, name: str, arguments: object, *, call: Call | None, role: str) -> Answer: ...
 
 
 class Status(NamedTuple):

@@ -22,7 +22,7 @@ CLOSING = "</memory-index>"
 LAST_SESSIONS = 5
 # Longer paths are shown by their end. Escaped, a character can take five.
 _PATH_CHARS = 300
-_LAST = "Last sessions, newest first"
+LAST = "Last sessions, newest first"
 
 
 class Profile(NamedTuple):
@@ -54,7 +54,7 @@ def preamble(
     """
     reach = f"find them with `{profile.search}`" if profile.search else "they are files in the notebook"
     frame = _frame(where, profile)
-    last = ["", f"## {_LAST}", *(line.text for line in sessions)] if sessions else []
+    last = ["", f"## {LAST}", *(line.text for line in sessions)] if sessions else []
     bare = "\n".join((*frame, OPENING, *last, CLOSING, ""))
     index = listing(Budget(INDEX_LINES - bare.count("\n"), INDEX_BYTES - len(bare.encode())), reach)
     if not index.total and not sessions:
@@ -64,15 +64,15 @@ def preamble(
 
 def authority() -> str:
     """How far a note may be relied on: what the preamble says, for repeating where notes are recalled."""
-    return "\n\n".join(_paragraphs("authority.md", NO_TOOLS, ""))
+    return "\n\n".join(paragraphs("authority.md", NO_TOOLS))
 
 
 def _frame(where: str, profile: Profile) -> list[str]:
     out = ["# Memory", ""]
-    for paragraph in (*_paragraphs("authority.md", profile, ""), *_paragraphs("use.md", profile, "")):
+    for paragraph in (*paragraphs("authority.md", profile), *paragraphs("use.md", profile)):
         out += [paragraph, ""]
     if profile.write:
-        out += ["Worth saving:", *_worth_saving(), "", "Not worth saving:", *_lines("not.md"), ""]
+        out += ["Worth saving:", *_worth_saving(), "", "Not worth saving:", *lines("not.md"), ""]
     return [*out, f"The notes lie in {_place(where)}. Their index, a line each:", ""]
 
 
@@ -91,23 +91,28 @@ def _shape(labels: tuple[str, ...]) -> str:
 
 
 def _empty(where: str, profile: Profile) -> str:
-    return " ".join(_paragraphs("empty.md", profile, _place(where))) + "\n"
+    return " ".join(paragraphs("empty.md", profile, where=_place(where))) + "\n"
 
 
-def _paragraphs(text: str, profile: Profile, where: str) -> list[str]:
-    """A text's paragraphs, each on one line, of the sentences this profile has the tools for."""
+def paragraphs(text: str, profile: Profile, *, folder: str = _TEXTS, **said: str) -> list[str]:
+    """A text's paragraphs, each on one line, of the sentences this profile has the tools for; `said` is put in.
+
+    The items of a list stay on lines of their own.
+    """
     out: list[str] = []
-    for block in "\n".join(_lines(text)).split("\n\n"):
+    for block in "\n".join(lines(text, folder)).split("\n\n"):
         kept = [line for line in block.split("\n") if _offered(line, profile)]
         if kept:
-            out.append(" ".join(kept).format(where=where, **profile._asdict()))
+            glue = "\n" if kept[0].startswith("- ") else " "
+            out.append(glue.join(kept).format(**profile._asdict(), **said))
     return out
+
+
+def lines(text: str, folder: str = _TEXTS) -> list[str]:
+    """A text's lines, as they stand in its file."""
+    with open(os.path.join(folder, text), encoding="utf-8") as file:
+        return file.read().strip("\n").split("\n")
 
 
 def _offered(line: str, profile: Profile) -> bool:
     return all(name or f"{{{role}}}" not in line for role, name in profile._asdict().items())
-
-
-def _lines(text: str) -> list[str]:
-    with open(os.path.join(_TEXTS, text), encoding="utf-8") as file:
-        return file.read().strip("\n").split("\n")
