@@ -40,7 +40,7 @@ _KEY = re.compile(
 _TIGHT = re.compile(r"([ \t]*)([A-Za-z_][\w-]{0,63})[ \t]*:(.*)", re.DOTALL)
 _QUOTED = re.compile(r'"(?:[^"\\]|\\.)*"|\'(?:[^\']|\'\')*\'', re.DOTALL)
 _ITEM = re.compile(r'\s*("(?:[^"\\]|\\.)*"|\'(?:[^\']|\'\')*\'|[^,]*)\s*(?:,|$)')
-_COMMENT = re.compile(r"\s+#.*", re.DOTALL)
+_COMMENT = re.compile(r"(?<!\s)\s+#.*", re.DOTALL)
 # A list or a quoted text is looked for its end so far down: past it, it is a mistake, not a value.
 _CLOSED_LINES = 30
 # Longest line whose comment is looked for: each `#` on it costs a reading of what stands before.
