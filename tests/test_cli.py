@@ -121,6 +121,7 @@ WORKS = {
     "diff": ["diff"],
     "undo": ["undo"],
     "trace": ["trace"],
+    "tools": ["tools"],
 }
 # What works on no notebook.
 APART = {"completion"}

@@ -14,8 +14,16 @@ from commonplace.surfaces.cli.finding import print_problems
 from commonplace.surfaces.cli.group import cli, command, table_option
 from commonplace.surfaces.cli.opened import DONE, Opened
 from commonplace.surfaces.cli.options import SESSION
+from commonplace.tools.render import SHAPES
 from commonplace.trace import Trace
 
+_TOOLS = click.option(
+    "--tools",
+    type=click.Choice(list(PROFILES)),
+    default="full",
+    show_default=True,
+    help="The tools the model is offered.",
+)
 _SHELLS = ("bash", "zsh", "fish")
 
 
@@ -55,13 +63,7 @@ def _writable(path: str) -> bool:
 
 @command(
     "preamble",
-    click.option(
-        "--tools",
-        type=click.Choice(list(PROFILES)),
-        default="full",
-        show_default=True,
-        help="The tools the model is offered.",
-    ),
+    _TOOLS,
     table_option(SESSION),
 )
 def preamble(opened: Opened, tools: str, trace: str | None) -> None:
@@ -74,6 +76,20 @@ def preamble(opened: Opened, tools: str, trace: str | None) -> None:
             {"preamble": text, "bytes": len(text.encode()), "lines": text.count("\n"), "tools": tools}
         )
     return shown.say(text.rstrip("\n"))
+
+
+@command(
+    "tools",
+    click.option(
+        "--format", "shape", type=click.Choice(list(SHAPES)), default=next(iter(SHAPES)), show_default=True,
+        help="Whose API they are for.",
+    ),
+    _TOOLS,
+)  # fmt: skip
+def tools_(opened: Opened, shape: str, tools: str) -> None:  # noqa: ARG001 - the group opens the memory by it
+    """Print the memory tools as an API takes them."""
+    made = opened.memory.tools(shape)
+    shown.say_json({"tools": made} if opened.json else made)
 
 
 @command("trace", click.argument("session", required=False))

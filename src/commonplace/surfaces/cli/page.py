@@ -24,6 +24,7 @@ ANSWERS = {
     "undo": "notes left",
     "status": "notebook why counts room cache bytes writable last_change problems",
     "preamble": "preamble bytes lines tools",
+    "tools": "tools",
     "trace": "sessions; with SESSION: session given",
 }
 _HEAD = """# The command
