@@ -24,6 +24,7 @@ from commonplace.surfaces.cli.app import cli
 ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text("utf-8")
 FORMAT_PAGE = (ROOT / "docs" / "note-format.md").read_text("utf-8")
+TESTING_PAGE = (ROOT / "docs" / "testing.md").read_text("utf-8")
 PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md")])
 
 
@@ -69,6 +70,25 @@ def test_the_python_in_the_readme_runs(home):
     for block in blocks(README, "python"):
         done = subprocess.run([sys.executable, "-c", block], capture_output=True, text=True, check=True, timeout=30)
         assert "we-deploy-with-deploy-sh" in done.stdout
+
+
+@pytest.mark.parametrize("section", TESTING_PAGE.split("\n## ")[1:], ids=lambda section: section.partition("\n")[0])
+def test_the_python_in_the_testing_page_runs(section, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for name in ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY"):
+        monkeypatch.delenv(name, raising=False)
+        monkeypatch.delenv(name.lower(), raising=False)
+    names = {"__name__": "example"}
+    for block in blocks(section, "python"):
+        exec(compile(block, "docs/testing.md", "exec"), names)
+    if "TestMyStore" in names:
+        names["TestMyStore"]().test_every_field_comes_back(names["TestMyStore"]().make())
+
+
+def test_the_testing_page_names_every_file_of_the_package():
+    for path in (ROOT / "src" / "commonplace" / "testing").glob("*.py"):
+        public = path.stem in {"clock", "contract", "faulty", "scripted", "servers"}
+        assert (f"`testing.{path.stem}`" in TESTING_PAGE) == public, path.name
 
 
 def test_the_example_in_the_docstring_of_the_package_runs(home):
