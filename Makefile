@@ -11,9 +11,9 @@ help:  ## this list
 	@sed -n 's/^\([a-z]*\):.*## /\1	/p' $(MAKEFILE_LIST)
 
 run: $(READY)  ## two processes, one memory: the first saves a fact, the second answers from it
-	@$(BIN)/python -m commonplace.testing.demo
+	@$(BIN)/commonplace tour
 
-test: $(READY)  ## the tests, in under 80 seconds
+test: $(READY)  ## the tests, in two minutes
 	@$(BIN)/python -m pytest -q -n 2 -m "not torture"
 
 check: $(READY)  ## lint, format and types

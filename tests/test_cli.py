@@ -15,13 +15,14 @@ import termios
 import time
 import unicodedata
 from contextlib import redirect_stderr, redirect_stdout, suppress
+from dataclasses import replace
 from pathlib import Path
 
 import click
 import pytest
 from tests.transcripts import REWRITE, play
 
-from commonplace import open_memory
+from commonplace import Call, open_memory
 from commonplace.settings import read_settings
 from commonplace.surfaces.cli.app import cli, run
 from commonplace.surfaces.cli.opened import caller
@@ -102,7 +103,7 @@ def command(*args, stdin=b"", out=None, err=None):
     return code, *(stream.buffer.getvalue() for stream in streams)
 
 
-COMMANDS = sorted(set(cli.commands) - {"completion"})
+COMMANDS = sorted(set(cli.commands) - {"completion", "tour"})
 # A command line for each command that works on a notebook which has a note called `deploy`.
 WORKS = {
     "remember": ["remember", "Deploys run on Mondays", "--name", "deploy"],
@@ -124,7 +125,7 @@ WORKS = {
     "tools": ["tools"],
 }
 # What works on no notebook.
-APART = {"completion"}
+APART = {"completion", "tour"}
 
 
 def test_each_command_is_tried_here():
@@ -259,6 +260,11 @@ def test_no_argument_reaches_a_screen_raw(ana, tally, scale):
             ["recall", word], ["recall", "x", "--limit", word], ["list", "--since", word], ["list", "--kind", word],
             ["list", "--tag", word], ["show", word], ["forget", word], ["preamble", "--tools", word], [word], [f"--{word}"],
             ["list", f"--{word}"], ["list", "--dir", word], ["status", "--dir", word], ["show", "x", "--dir", word],
+            ["rename", word, "x"], ["rename", "deploy", word], ["merge", "deploy", word], ["merge", word, "deploy"],
+            ["merge", "deploy", "deploy", "--text", word], ["pin", word], ["unpin", word], ["edit", word], ["log", word],
+            ["log", "--session", word], ["diff", word], ["diff", "--at", word], ["undo", word], ["undo", "--session", word],
+            ["undo", "--at", word], ["trace", word], ["recall", "x", "--session", word], ["trace"], ["log"],
+            ["tools", "--format", word], ["completion", word], ["undo"], ["diff"],
         ):  # fmt: skip
             with tally("R19", (escape, *args[:2])):
                 code, out, err = command(*args)
@@ -267,7 +273,7 @@ def test_no_argument_reaches_a_screen_raw(ana, tally, scale):
 
 
 @pytest.mark.promise
-def test_no_file_reaches_a_screen_raw(ana, tally):
+def test_no_file_reaches_a_screen_raw(ana, tally, monkeypatch):
     book = ana / "memory" / "user"
     (book / "sessions").mkdir(parents=True)
     names = []
@@ -286,6 +292,14 @@ def test_no_file_reaches_a_screen_raw(ana, tally):
             (book / f"dir-{number}-{escape}.md").mkdir()
     assert len(names) > 1.5 * len(ESCAPES)
     lines = [["list"], ["status"], ["preamble"], ["recall", "say so plain odd", "--limit", "1000"], ["list", "--json"]]
+    memory = open_memory()
+    for note in memory.notes().notes[:20]:  # what was done here, by callers of any name
+        found = memory.find(note.name).note
+        memory.keep(replace(found, pinned=True), expect=found.stamp, call=Call("agent", ESCAPES[0], actor=ESCAPES[1]))
+    lines += [["log", "--limit", "1000"], ["diff"], ["log", "--json"]]
+    lines += [[word, name] for word in ("diff", "log", "edit", "pin", "unpin", "undo") for name in names[::5]]
+    lines += [["rename", name, f"{name} anew"] for name in names[::7]]
+    monkeypatch.setenv("EDITOR", "true")
     for args in (*lines, *(["show", name] for name in names), *(["show", name, "--json"] for name in names[:5])):
         with tally("R19", args):
             _, out, err = command(*args)

@@ -1,6 +1,8 @@
-"""`make run`: two processes in a throwaway home. The first learns a fact and exits; the second answers from it.
+"""`make run`, and `commonplace tour`: two processes in a throwaway home. The first learns, the second answers from it.
 
-It shows what stays on the disk and what to type next. It uses no model, key or network, and touches no notes of yours.
+With the `anthropic` package each is a session of a small agent, with a model that plays from a script, or a real one
+if a key is set; without it they use the memory alone. It shows what stays on the disk and what to type next, and
+touches no notes of yours.
 """
 
 from __future__ import annotations
@@ -12,14 +14,19 @@ import shutil
 import subprocess
 import sys
 import tempfile
+from importlib.util import find_spec
 from io import TextIOWrapper
 from textwrap import wrap
+from typing import TYPE_CHECKING
 
 from commonplace.errors import CommonplaceError
 from commonplace.open import open_memory
 from commonplace.outcomes import Saved
-from commonplace.prompt.preamble import NO_TOOLS
 from commonplace.settings import read_settings, switched_off
+from commonplace.testing.player import MODEL, SERVER
+
+if TYPE_CHECKING:
+    from commonplace.testing.scripted import ScriptedModel
 
 # Lines fit a terminal of this width, or the one there is. Narrower than the least, nothing helps.
 WIDTH, LEAST = 79, 40
@@ -27,6 +34,9 @@ FACT = """We deploy with ./deploy.sh, which refuses a dirty tree.
 
 **Why:** a half-committed deploy took the site down on 2026-04-02.
 **How to apply:** commit or stash first, then run it; a release is cut no other way."""
+LEARN = "remember that we deploy this project with ./deploy.sh, which refuses to run unless the git tree is clean"
+RELEASE = "how do I cut a release here?"
+KEY = "ANTHROPIC_API_KEY"
 PERSON = "Ana knows Go well and Python little; explain Python by comparing it with Go."
 QUESTION = "how do I cut a release here, what does deploy need"
 # What each entry of a home is for, in the order the demo shows them.
@@ -36,6 +46,7 @@ _ENTRIES = {
     "cache": "for speed only; may be deleted",
 }
 _A_NOTE = "a note; edit it with any tool"
+_SELF, _PLAYER = "commonplace.testing.demo", "commonplace.testing.player"
 _PATIENCE = 60.0
 _ENDED = 130
 
@@ -102,15 +113,9 @@ def _answer(question: str) -> int:
 
 def _play(home: str, question: str, *, keep: bool) -> int:
     print("Commonplace: two processes, one memory")
-    _say(
-        "This is the memory alone: no model, no key, no network. It plays in a throwaway home and reads no notes of yours."
-    )
-    _head(1, "A first process learns two things, saves them and exits")
-    if _child(home, "learn"):
-        return _failed("the first process could not save")
-    _head(2, "A second process, started fresh, is asked a question")
-    if _child(home, "answer", "--question", question):
-        return _failed("the second process did not find what the first saved")
+    failed = _with_agents(home) if find_spec("anthropic") else _alone(home, question)
+    if failed:
+        return _failed(failed)
     user = os.path.join(home, "user")
     _head(3, f"What is left on the disk, in {home}")
     for line in _tree(home):
@@ -121,17 +126,79 @@ def _play(home: str, question: str, *, keep: bool) -> int:
     _head(5, "The index beside the notes: user/MEMORY.md (long lines are folded here)")
     _show(_text(os.path.join(user, "MEMORY.md")))
     _head(6, "What an agent's system prompt gets: the preamble")
-    _show(open_memory(user, profile=NO_TOOLS, settings=read_settings(user, {"COMMONPLACE_HOME": home})).preamble())
+    _show(open_memory(settings=read_settings(user, {"COMMONPLACE_HOME": home})).preamble())
     _next(home, keep=keep)
     return 0
 
 
-def _child(home: str, *part: str) -> int:
+def _alone(home: str, question: str) -> str:
+    """The two processes without an agent around them. Answers what failed, or ''."""
+    _say(
+        "This is the memory alone: no model, no key, no network. It plays in a throwaway home and reads no notes of yours. "
+        "With an agent around it: pip install anthropic"
+    )
+    _head(1, "A first process learns two things, saves them and exits")
+    if _child(home, _SELF, "learn"):
+        return "the first process could not save"
+    _head(2, "A second process, started fresh, is asked a question")
+    if _child(home, _SELF, "answer", "--question", question):
+        return "the second process did not find what the first saved"
+    return ""
+
+
+def _with_agents(home: str) -> str:
+    """Two sessions of a small agent, each a process of its own. Answers what failed, or ''."""
+    if os.environ.get(KEY):
+        _say(f"A small agent with the model {MODEL}, since {KEY} is set. It plays in a throwaway home and reads no notes of yours.")
+        return _sessions(home, "")
+    from commonplace.testing.servers import AnthropicServer
+
+    _say(
+        "A small agent with the real Anthropic SDK, and a model on this machine that plays from a script: no key, no "
+        f"network. (With {KEY} set, a real one.) It plays in a throwaway home and reads no notes of yours."
+    )
+    with AnthropicServer(script()) as server:
+        return _sessions(home, server.base_url)
+
+
+def _sessions(home: str, server: str) -> str:
+    _head(1, "Session one learns something, and its process exits")
+    _show(f"you     {LEARN}\n")
+    if _child(home, _PLAYER, LEARN, server=server):
+        return "the first session could not save"
+    _head(2, "Session two, a process with an empty transcript, is asked something else")
+    _show(f"you     {RELEASE}\n")
+    if _child(home, _PLAYER, RELEASE, server=server):
+        return "the second session did not answer"
+    memory = open_memory(settings=read_settings(env={"COMMONPLACE_HOME": home}))
+    found = memory.recall(RELEASE + " deploy script")
+    for hit in found.hits[:1]:
+        _say(f"Recall found {hit.name} by: {', '.join(hit.reasons)}; it took {found.took_ms:.1f} ms.")
+    return "" if found.hits else "nothing of what was saved can be recalled"
+
+
+def script() -> ScriptedModel:
+    """What the scripted model does: it saves the fact, and in the other session looks for it and answers from it."""
+    from commonplace.testing.scripted import Reply, ScriptedModel, When, call
+
+    asked = "cut a release, deploy script"
+    return ScriptedModel(
+        When(lambda now: LEARN in now.said, Reply(calls=(call("memory_write", text=FACT, name="Deploy with deploy.sh"),))),
+        When(lambda now: "created" in now.result, "Saved. In a later session I will know that deploys go through ./deploy.sh."),
+        When(lambda now: RELEASE in now.said, Reply(calls=(call("memory_search", query=asked),))),
+        lambda now: "One thing from an earlier session applies: " + (
+            "deploys run through ./deploy.sh, and it refuses a dirty tree, so commit or stash first "
+            "(memory: deploy-with-deploy-sh)." if "dirty tree" in now.result else "nothing, my memory does not tell."
+        ),
+    )  # fmt: skip
+
+
+def _child(home: str, *command: str, server: str = "") -> int:
     """Run one of the two processes for real, and show what it says. Whatever else it knows comes from the home."""
     env = {name: value for name, value in os.environ.items() if not name.startswith(("COMMONPLACE", "MEMORY_DIR"))}
-    command = [sys.executable, "-m", "commonplace.testing.demo", *part]
+    env |= {"COMMONPLACE_HOME": home, **({SERVER: server} if server else {})}
     done = subprocess.run(
-        command, env={**env, "COMMONPLACE_HOME": home}, capture_output=True, text=True, timeout=_PATIENCE, check=False
+        [sys.executable, "-m", *command], env=env, capture_output=True, text=True, timeout=_PATIENCE, check=False
     )
     _show(done.stdout + done.stderr)
     return done.returncode

@@ -122,6 +122,20 @@ def trace(opened: Opened, session: str | None) -> int:
     return DONE
 
 
+@cli.command("tour")
+@click.option("--keep", is_flag=True, help="Leave the throwaway home where it is.")
+def tour(*, keep: bool) -> int:
+    """See two sessions share a memory.
+
+    In a throwaway home, with a scripted model, or a real one if ANTHROPIC_API_KEY is set.
+    """
+    import subprocess
+    import sys
+
+    words = ["--keep"] if keep else []
+    return subprocess.run([sys.executable, "-m", "commonplace.testing.demo", *words], check=False).returncode
+
+
 @cli.command("completion")
 @click.argument("shell", type=click.Choice(_SHELLS))
 def completion(shell: str) -> int:
