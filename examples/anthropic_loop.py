@@ -2,7 +2,7 @@
 
     python examples/anthropic_loop.py
 
-It talks to a scripted server on this machine. For a real model, give `answer` an `anthropic.Anthropic()` of your own.
+It talks to a scripted server here. For a real model, give `answer` an `anthropic.Anthropic()` of your own.
 """
 
 import tempfile
@@ -15,15 +15,15 @@ from commonplace.testing.servers import AnthropicServer
 
 
 def answer(client, memory, question, model="claude-sonnet-5-5"):
-    messages = [{"role": "user", "content": question}]
-    system, tools = memory.preamble(), memory.tools("anthropic")  # 1, 2
+    messages, system = [{"role": "user", "content": question}], memory.preamble()  # 1
+    tools = memory.tools("anthropic")  # 2
     while True:
         reply = client.messages.create(model=model, max_tokens=1024, system=system, tools=tools, messages=messages)
         results = []
-        for block in reply.content:
-            if block.type == "tool_use":
-                done = memory.run_tool(block.name, block.input)  # 3
-                results.append({"type": "tool_result", "tool_use_id": block.id, "content": done.text, "is_error": done.failed})
+        for block in [block for block in reply.content if block.type == "tool_use"]:
+            done = memory.run_tool(block.name, block.input)  # 3
+            result = {"tool_use_id": block.id, "content": done.text, "is_error": done.failed}
+            results.append({"type": "tool_result", **result})
         if not results:
             return reply.content[0].text
         messages += [{"role": "assistant", "content": reply.content}, {"role": "user", "content": results}]

@@ -24,9 +24,11 @@ from tests.transcripts import REWRITE, play
 
 from commonplace import Call, open_memory
 from commonplace.settings import read_settings
+from commonplace.surfaces.cli import notebook
 from commonplace.surfaces.cli.app import cli, run
 from commonplace.surfaces.cli.opened import caller
 from commonplace.surfaces.cli.page import ANSWERS
+from commonplace.tools.render import SHAPES as rendered
 
 TRANSCRIPTS = sorted((Path(__file__).parent / "cli").glob("*.txt"))
 AGENT_SHELLS = (
@@ -149,6 +151,10 @@ def test_every_command_takes_a_directory_prints_json_and_helps(ana, monkeypatch,
     said, named = json.loads(out), ANSWERS[name].split(";")[0]
     assert set(said) == set((ANSWERS["remember"] if named.startswith("what remember") else named).split())
     assert not (ana / "memory" / "user").exists()
+
+
+def test_the_command_knows_every_shape_tools_come_in():
+    assert tuple(rendered) == notebook.SHAPES
 
 
 @pytest.mark.parametrize("name", COMMANDS)

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from tests.places import snapshot
 
-DEMO = [sys.executable, "-m", "commonplace.testing.demo"]
+DEMO = [sys.executable, "-m", "commonplace.testing.demo", "--alone"]
 
 
 def play(tmp_path, *args, env=None, **given):
@@ -123,4 +123,26 @@ def test_it_ends_quietly_when_whoever_watched_has_seen_enough(tmp_path):
 
 def test_make_run_plays_it():
     makefile = (Path(__file__).parents[1] / "Makefile").read_text()
-    assert "-m commonplace.testing.demo" in makefile.partition("\nrun:")[2].partition("\n\n")[0]
+    assert "/commonplace tour" in makefile.partition("\nrun:")[2].partition("\n\n")[0]
+
+
+def test_two_sessions_of_an_agent_share_what_the_first_learned(tmp_path):
+    """The tour, as `make run` plays it: the real SDK, and a model on this machine that plays from a script."""
+    (tmp_path / "tmp").mkdir()
+    env = {"PATH": os.environ["PATH"], "TMPDIR": str(tmp_path / "tmp"), "HOME": str(tmp_path)}
+    done = subprocess.run(
+        [sys.executable, "-m", "commonplace", "tour"], env=env, capture_output=True, text=True, timeout=60
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    pids = re.findall(r"process (\d+) exits", done.stdout)
+    assert len(set(pids)) == len(pids) == 2
+    for shown in (
+        "plays from a script: no key, no", "> memory_write", "# memory: 0 notes", "# memory: 1 note\n", "> memory_search",
+        "(memory: deploy-with-deploy-sh)", "Recall found deploy-with-deploy-sh by:", "deploy-with-deploy-sh.md",
+        "| <memory-index>", "What to type next",
+    ):  # fmt: skip
+        assert shown in done.stdout, shown
+    assert list((tmp_path / "tmp").iterdir()) == []
+    assert (
+        max(len(line) for line in done.stdout.split("\n") if str(tmp_path) not in line and "remember" not in line) <= 79
+    )

@@ -55,6 +55,7 @@ def main() -> int:
     """Play the demo, or one of its two processes, and answer the exit code."""
     parser = argparse.ArgumentParser(prog="python -m commonplace.testing.demo", description=__doc__.split("\n")[0])
     parser.add_argument("--keep", action="store_true", help="leave the throwaway home where it is")
+    parser.add_argument("--alone", action="store_true", help="the memory alone, without an agent around it")
     parser.add_argument("--question", default=QUESTION, metavar="TEXT", help="what the second process is asked")
     parser.add_argument("part", nargs="?", choices=("learn", "answer"), help=argparse.SUPPRESS)
     given = parser.parse_args()
@@ -65,7 +66,7 @@ def main() -> int:
         return _learn() if given.part == "learn" else _answer(given.question)
     home = os.path.realpath(tempfile.mkdtemp(prefix="commonplace-demo-"))
     try:
-        code = _play(home, given.question, keep=given.keep)
+        code = _play(home, given.question, keep=given.keep, alone=given.alone)
         sys.stdout.flush()
         return code
     except (KeyboardInterrupt, BrokenPipeError):  # whoever watched has seen enough
@@ -111,9 +112,9 @@ def _answer(question: str) -> int:
 # --- the play ------------------------------------------------------------------------------------------------
 
 
-def _play(home: str, question: str, *, keep: bool) -> int:
+def _play(home: str, question: str, *, keep: bool, alone: bool) -> int:
     print("Commonplace: two processes, one memory")
-    failed = _with_agents(home) if find_spec("anthropic") else _alone(home, question)
+    failed = _alone(home, question) if alone or not find_spec("anthropic") else _with_agents(home)
     if failed:
         return _failed(failed)
     user = os.path.join(home, "user")
@@ -149,7 +150,9 @@ def _alone(home: str, question: str) -> str:
 def _with_agents(home: str) -> str:
     """Two sessions of a small agent, each a process of its own. Answers what failed, or ''."""
     if os.environ.get(KEY):
-        _say(f"A small agent with the model {MODEL}, since {KEY} is set. It plays in a throwaway home and reads no notes of yours.")
+        _say(
+            f"A small agent with the model {MODEL}, since {KEY} is set. It plays in a throwaway home and reads no notes of yours."
+        )
         return _sessions(home, "")
     from commonplace.testing.servers import AnthropicServer
 

@@ -12,10 +12,10 @@ import os
 import sys
 from typing import Any
 
-from commonplace import open_memory
 from commonplace.guard.text import one_line
 from commonplace.memory import Memory
 from commonplace.note.prose import clamp
+from commonplace.open import open_memory
 from commonplace.store.base import Call
 
 SERVER = "COMMONPLACE_TOUR_SERVER"

@@ -14,7 +14,6 @@ from commonplace.surfaces.cli.finding import print_problems
 from commonplace.surfaces.cli.group import cli, command, table_option
 from commonplace.surfaces.cli.opened import DONE, Opened
 from commonplace.surfaces.cli.options import SESSION
-from commonplace.tools.render import SHAPES
 from commonplace.trace import Trace
 
 _TOOLS = click.option(
@@ -24,6 +23,8 @@ _TOOLS = click.option(
     show_default=True,
     help="The tools the model is offered.",
 )
+# Those of `tools.render`, which only the command that prints them loads.
+SHAPES = ("anthropic", "openai", "responses", "mcp")
 _SHELLS = ("bash", "zsh", "fish")
 
 
@@ -81,7 +82,7 @@ def preamble(opened: Opened, tools: str, trace: str | None) -> None:
 @command(
     "tools",
     click.option(
-        "--format", "shape", type=click.Choice(list(SHAPES)), default=next(iter(SHAPES)), show_default=True,
+        "--format", "shape", type=click.Choice(SHAPES), default=SHAPES[0], show_default=True,
         help="Whose API they are for.",
     ),
     _TOOLS,
