@@ -302,6 +302,15 @@ def test_another_key_vouches_for_nobody(book, key):
     assert {author(book, name) for name in before} == {"hand"}
 
 
+def test_a_key_that_is_put_back_vouches_at_once_also_to_who_asked_in_between(book):
+    open_memory(book).save("It is so.", name="fact", call=PERSON)
+    path, key, store = book / ".commonplace" / log.KEY, key_of(book), FileStore(str(book))
+    path.write_bytes(bytes(32))
+    assert store.get("fact").author() == "hand"
+    path.write_bytes(key)
+    assert store.get("fact").author() == "person"
+
+
 @pytest.mark.parametrize("what", ["folder", "link", "fifo", "empty", "control gone"])
 def test_something_else_in_the_logs_place_vouches_for_nobody_and_hinders_no_reader(book, tmp_path, what):
     _, before = stocked(book)

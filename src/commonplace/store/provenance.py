@@ -29,14 +29,14 @@ _DENIED = frozenset((errno.EACCES, errno.EPERM))
 class _Known(NamedTuple):
     """One state of the log, whole: threads may ask while another reads the next."""
 
-    state: Signature
+    state: tuple[Signature, Signature]  # of the log, and of its key
     key: bytes
     raw: bytes
     places: dict[bytes, int]
 
 
 class Provenance:
-    """The log's answers, found once for each state of the log."""
+    """The log's answers, found once for each state of the log and its key."""
 
     def __init__(self, path: str, disk: Disk) -> None:
         self._path = path
@@ -78,7 +78,8 @@ class Provenance:
     def _catch_up(self) -> _Known:
         known = self._known
         with open_control(self._disk, self._path) as control:
-            state = signature_of(self._disk.stat(log.LOG, control))
+            log_found, key_found = (self._disk.stat(name, control) for name in (log.LOG, log.KEY))
+            state = (signature_of(log_found), signature_of(key_found))
             if known is None or known.state != state:
                 raw = self._bytes(log.LOG, control, -_LOG_BYTES)
                 known = self._known = _Known(state, self._bytes(log.KEY, control, FIRST_BYTES), raw, log.places(raw))
