@@ -108,6 +108,7 @@ def command(*args, stdin=b"", out=None, err=None):
 COMMANDS = sorted(set(cli.commands) - {"completion", "tour"})
 # A command line for each command that works on a notebook which has a note called `deploy`.
 WORKS = {
+    "doctor": ["doctor"],
     "remember": ["remember", "Deploys run on Mondays", "--name", "deploy"],
     "recall": ["recall", "deploys"],
     "list": ["list"],
@@ -302,7 +303,7 @@ def test_no_file_reaches_a_screen_raw(ana, tally, monkeypatch):
     for note in memory.notes().notes[:20]:  # what was done here, by callers of any name
         found = memory.find(note.name).note
         memory.keep(replace(found, pinned=True), expect=found.stamp, call=Call("agent", ESCAPES[0], actor=ESCAPES[1]))
-    lines += [["log", "--limit", "1000"], ["diff"], ["log", "--json"]]
+    lines += [["doctor"], ["log", "--limit", "1000"], ["diff"], ["log", "--json"]]
     lines += [[word, name] for word in ("diff", "log", "edit", "pin", "unpin", "undo") for name in names[::5]]
     lines += [["rename", name, f"{name} anew"] for name in names[::7]]
     monkeypatch.setenv("EDITOR", "true")

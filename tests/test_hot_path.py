@@ -97,6 +97,14 @@ def test_the_tools_are_loaded_by_those_who_ask_for_them(stages):
                 assert "commonplace.guard.quotation" not in loaded
 
 
+def test_what_looks_after_a_notebook_is_not_loaded_on_the_way(stages):
+    store = ("audit", "chain", "looking", "surroundings", "tidy")
+    care = {"commonplace.care.doctor", "commonplace.index.checkup", *(f"commonplace.store.{name}" for name in store)}
+    for process in stages:
+        for stage in ("open", "recall", "save", "list"):
+            assert not care.intersection(process.get(stage, ()))
+
+
 def test_the_command_loads_what_it_prints_with_and_no_more(stages):
     loaded = stages[1]["list"]
     assert "click" in loaded

@@ -29,6 +29,8 @@ from commonplace.store.base import EXTERNAL, PERSON, Call, Found, Store, trust_o
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from commonplace.index.checkup import Checkup
+    from commonplace.store.audit import Auditor
     from commonplace.store.history import Event, History
 
 _EXCERPT_CHARS = 300
@@ -48,6 +50,7 @@ class Memory:
         profile: Profile = FULL,
         past: Past | None = None,
         toolbox: Callable[[Memory, Profile], Tools] | None = None,
+        auditor: Callable[[], Auditor] | None = None,
     ) -> None:
         self._store = store
         self._catalog = catalog
@@ -56,6 +59,7 @@ class Memory:
         self._past = past
         self._saving = Saving(store, catalog, now)
         self._toolbox = toolbox
+        self._auditor = auditor
 
     @property
     def where(self) -> str:
@@ -246,6 +250,12 @@ class Memory:
     def run_tool(self, name: str, arguments: object, *, call: Call | None = None, role: str = "agent") -> Answer:
         """Run a call of a memory tool as a model sent it. It answers what to tell the model, also where it failed."""
         return self._tools().run(name, arguments, call=call, role=role)
+
+    def checkup(self) -> Checkup | None:
+        """This notebook laid open, for whoever looks after it; None where there is no notebook."""
+        from commonplace.index.checkup import Checkup
+
+        return Checkup(self._store, self._catalog, self._auditor and self._auditor(), self.today())
 
     def close(self) -> None:
         """Let go of what is held open; the next call opens it again. A `with` block does it at its end."""

@@ -66,6 +66,9 @@ class NoMemory(Memory):
     def version(self, name: str, stamp: str) -> None:
         return None
 
+    def checkup(self) -> None:
+        return None
+
     def notes(self, **_: Any) -> Scan:
         return Scan(notes=(), problems=())
 

@@ -19,6 +19,7 @@ from commonplace.store.files import FileStore
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from commonplace.store.audit import Auditor
     from commonplace.store.history import History
 
 
@@ -43,8 +44,9 @@ def open_memory(
     sidecar = Sidecar(_sidecar_of(store.path, settings.cache))
     catalog = Catalog(store, sidecar, today=lambda: date.fromtimestamp(now()), republish=store.republish)
     return Memory(
-        store, catalog, now=now, profile=profile, past=lambda: _past(store.path, disk or Disk()), toolbox=_toolbox
-    )
+        store, catalog, now=now, profile=profile, past=lambda: _past(store.path, disk or Disk()), toolbox=_toolbox,
+        auditor=lambda: _auditor(store.path, disk or Disk()),
+    )  # fmt: skip
 
 
 def _past(notebook: str, disk: Disk) -> History:
@@ -58,6 +60,12 @@ def _toolbox(memory: Memory, profile: Profile) -> Tools:
     from commonplace.tools.toolbox import Toolbox
 
     return Toolbox(memory, profile)
+
+
+def _auditor(notebook: str, disk: Disk) -> Auditor:
+    from commonplace.store.audit import Auditor
+
+    return Auditor(notebook, disk)
 
 
 def _sidecar_of(notebook: str, cache: str) -> str:

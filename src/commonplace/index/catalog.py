@@ -106,6 +106,11 @@ class Catalog:
         """The file it is kept in; '' where it is in memory only."""
         return self._side.place
 
+    @property
+    def side(self) -> Sidecar:
+        """The tables, for who looks after them."""
+        return self._side
+
     def close(self) -> None:
         """Let the tables go; the next use opens them again."""
         self._side.close()
@@ -145,8 +150,12 @@ class Catalog:
 
     def catch_up(self) -> None:
         """The cheap refresh before a save: look at every file only if some entry came, went or was replaced."""
-        if self._side.run(_pulse) != self._store.pulse():
+        if self.lags():
             self.refresh(full=True)
+
+    def lags(self) -> bool:
+        """Whether some entry came, went or was replaced since the last refresh."""
+        return self._side.run(_pulse) != self._store.pulse()
 
     def begin(self) -> None:
         """Fill tables that nobody has filled yet, before a first change: `follow` adds to what is known."""
@@ -169,6 +178,11 @@ class Catalog:
             return (f"the catalog could not follow ({trouble}); the note is safe, and the next call catches up",)
         self.published, self._known = known.listing, known
         return (problem,) if problem else ()
+
+    def publish(self) -> str:
+        """Put the index beside the notes, whatever stands there. Answers why that could not be done, or ''."""
+        self.refresh(full=True)
+        return self._republish(self._index) if self._republish else ""
 
     def holds(self, names: Sequence[str]) -> bool:
         """Whether these notes still are what the tables say.

@@ -11,7 +11,7 @@ import sqlite3
 import stat
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from threading import Lock, RLock
 from typing import TypeVar
 from weakref import WeakSet
@@ -63,8 +63,7 @@ _TABLES = (
     """CREATE TRIGGER note_came AFTER INSERT ON notes BEGIN
         INSERT INTO totals VALUES (new.kind, 1) ON CONFLICT (kind) DO UPDATE SET count = count + 1; END""",
 )
-
-
+_MADE = "SELECT sql FROM sqlite_master WHERE sql IS NOT NULL AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\'"
 # What another version left, full-text tables first: they take those along that hold what is theirs.
 _LEFT_OVER = """SELECT type, replace(name, '"', '""') FROM sqlite_master WHERE type IN ('table', 'view')
     AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\' ORDER BY sql NOT LIKE 'CREATE VIRTUAL%'"""
@@ -115,6 +114,32 @@ class Sidecar:
                     self._db.close()
             self._db = None
 
+    def copied(self) -> tuple[Sidecar | None, str]:
+        """These tables in memory, apart, or what is wrong with the file. Neither where there are none.
+
+        What is done with the copy changes no file, and none is made or mended for it.
+        """
+        if self._file == _MEMORY or not os.path.lexists(self._file):
+            return None, ""
+        copy = Sidecar(None)
+        try:
+            with closing(_read_only(self._file)) as db:
+                if db.execute("PRAGMA user_version").fetchone()[0] != SCHEMA:
+                    return None, ""  # the next call begins it again, and says so
+                db.backup(copy._connection(write=False))
+            flaw = copy.run(_flaw)
+        except (sqlite3.Error, OSError, UnicodeDecodeError) as problem:
+            flaw = "" if _is_no_damage(problem) else str(problem)
+            return None, flaw
+        return (None, flaw) if flaw else (copy, "")
+
+    def begin_again(self) -> None:
+        """Tables nobody has filled, in the same file, so that other processes see it; a damaged file is thrown away."""
+        self.run(_emptied, write=True)
+        self.begun += 1
+        if self.run(_flaw):
+            self._throw_away()
+
     def _in_transaction(self, work: Callable[[sqlite3.Connection], T], write: bool) -> T:
         db = self._connection(write)
         with _transaction(db, write):
@@ -158,12 +183,7 @@ class Sidecar:
                 return
             if version:
                 self.rebuilt = "was begun again: it was made by another version"
-            for kind, name in db.execute(_LEFT_OVER).fetchall():
-                db.execute(f'DROP {kind} IF EXISTS "{name}"')
-            for statement in _TABLES:
-                db.execute(statement)
-            # No two catalogs share a version, not even one and what is begun again in its place.
-            db.execute("INSERT INTO meta VALUES ('version', ?)", (time.time_ns(),))
+            _emptied(db)
             db.execute(f"PRAGMA user_version = {SCHEMA}")
 
     def _use(self, path: str, why: str) -> None:
@@ -173,12 +193,15 @@ class Sidecar:
 
     def _begin_again(self, problem: Exception, *, in_memory: bool) -> None:
         """Throw a damaged file away; where it cannot be used at all, go on in memory."""
-        code = getattr(problem, "sqlite_errorcode", None)  # what Python itself raises has none
-        if in_memory or self._path == _MEMORY or (code is not None and code & _PRIMARY in _NOT_DAMAGE):
+        if in_memory or self._path == _MEMORY or _is_no_damage(problem):
             self._use(_MEMORY, f"is kept in memory for now, not in {self._file}: {problem}")
             self._try_file_at = time.monotonic() + _RETRY_SECONDS
             return
         self._use(self._path, f"was begun again: {self._path}: {problem}")
+        self._throw_away()
+
+    def _throw_away(self) -> None:
+        self.close()
         for suffix in ("", "-wal", "-shm"):
             with suppress(OSError):
                 os.unlink(self._path + suffix)
@@ -218,6 +241,42 @@ def _transaction(db: sqlite3.Connection, write: bool) -> Iterator[None]:
             db.execute("ROLLBACK")
         raise
     db.execute("COMMIT")
+
+
+def _is_no_damage(problem: Exception) -> bool:
+    code = getattr(problem, "sqlite_errorcode", None)  # what Python itself raises has none
+    return code is not None and code & _PRIMARY in _NOT_DAMAGE
+
+
+def _emptied(db: sqlite3.Connection) -> None:
+    """The tables as they are made, whatever was there before."""
+    for kind, name in db.execute(_LEFT_OVER).fetchall():
+        db.execute(f'DROP {kind} IF EXISTS "{name}"')
+    for statement in _TABLES:
+        db.execute(statement)
+    # No two catalogs share a version, not even one and what is begun again in its place.
+    db.execute("INSERT INTO meta VALUES ('version', ?)", (time.time_ns(),))
+
+
+def _flaw(db: sqlite3.Connection) -> str:
+    """What is wrong with a file whose tables can be read; '' where nothing is."""
+    said = [str(row[0]) for row in db.execute("PRAGMA integrity_check(1)")]
+    if said != ["ok"]:
+        return " ".join(" ".join(said).split())
+    made = {sql for (sql,) in db.execute(_MADE)}
+    return "" if made == set(_TABLES) else "its tables are not as they were made"
+
+
+def _read_only(path: str) -> sqlite3.Connection:
+    """A file as it is. Where no process has it open, its journal is not begun for us either: no file is made."""
+    if not stat.S_ISREG(os.lstat(path).st_mode):
+        raise sqlite3.DatabaseError("something that is not a plain file stands in its place")
+    from urllib.parse import quote
+
+    still = "" if os.path.exists(path + "-wal") else "&immutable=1"
+    return sqlite3.connect(
+        f"file:{quote(os.fsencode(path))}?mode=ro{still}", uri=True, timeout=_BUSY_SECONDS, isolation_level=None
+    )
 
 
 def _make_private(path: str) -> None:

@@ -25,6 +25,8 @@ _KEY_LINE = re.compile(r"[^\W\d][\w.-]*[ \t]*:|\"[^\"]+\"[ \t]*:[ \t]|'[^']+'[ \
 _HEADER_LINES = 200
 _DAY = re.compile(r"(\d{4})-(\d{2})-(\d{2})(?:$|[T ]\d)")
 _TRUE = frozenset(("true", "yes", "on", "1"))
+# What is odd about a description that is longer than the index shows.
+OVERLONG = f"the description is over {DESCRIPTION_CHARS} characters; the index shows its beginning"
 
 
 class Parts(NamedTuple):
@@ -195,7 +197,7 @@ def _note(source: bytes, name: str, folder: str, body: str, header: Header, odd:
     named = text("name")
     description = text("description") if "description" in fields else derived_description(body)
     if len(description) > DESCRIPTION_CHARS:
-        odd = (*odd, f"the description is over {DESCRIPTION_CHARS} characters; the index shows its beginning")
+        odd = (*odd, OVERLONG)
     return Note(
         name=name,
         title=text("title") or (named if named != name else "") or derived_title(body, name),

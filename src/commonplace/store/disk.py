@@ -70,6 +70,9 @@ class Disk:
     def chmod(self, fd: int, mode: int) -> None:
         os.fchmod(fd, mode)
 
+    def set_mode(self, name: str, at: int, mode: int) -> None:
+        _set_mode(_raw(name), at, mode)
+
     def sync(self, fd: int) -> None:
         if _FULLSYNC is not None:
             fcntl.fcntl(fd, _FULLSYNC)
@@ -138,14 +141,18 @@ def _raw(name: str) -> str | bytes:
 def _unmask(name: str | bytes, at: int | None) -> None:
     """Give a new folder the mode it was made with, where a umask took from it; never through a link put in its place."""
     made = os.stat(name, dir_fd=at, follow_symlinks=False).st_mode
-    if not stat.S_ISDIR(made) or stat.S_IMODE(made) == 0o700:
-        return
+    if stat.S_ISDIR(made) and stat.S_IMODE(made) != 0o700:
+        _set_mode(name, at, 0o700, os.O_DIRECTORY)
+
+
+def _set_mode(name: str | bytes, at: int | None, mode: int, flags: int = 0) -> None:
+    """Give an entry a mode, whatever its present one allows; of a link, the link's own or none."""
     if os.chmod in os.supports_follow_symlinks:
-        os.chmod(name, 0o700, dir_fd=at, follow_symlinks=False)
+        os.chmod(name, mode, dir_fd=at, follow_symlinks=False)
         return
-    fd = os.open(name, os.O_PATH | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=at)
+    fd = os.open(name, os.O_PATH | os.O_NOFOLLOW | os.O_CLOEXEC | flags, dir_fd=at)
     try:
-        os.chmod(f"/proc/self/fd/{fd}", 0o700)
+        os.chmod(f"/proc/self/fd/{fd}", mode)
     finally:
         os.close(fd)
 
@@ -153,7 +160,7 @@ def _unmask(name: str | bytes, at: int | None) -> None:
 # The calls that change something: where a kill or a failure could leave a trace.
 WRITES = (
     "open_new", "open_append", "write", "truncate", "chmod", "sync", "sync_data", "sync_dir",
-    "rename", "link", "unlink", "make_dir", "make_root",
+    "rename", "link", "unlink", "make_dir", "make_root", "set_mode",
 )  # fmt: skip
 READS = (
     "open_root", "open_dir", "open_read", "close", "read", "pread", "stat", "stat_fd", "names", "is_empty", "lock",

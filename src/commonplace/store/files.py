@@ -19,7 +19,7 @@ from commonplace.note.note import Note, home_of
 from commonplace.store.base import Call, Change, Found, Inventory, Problem, Pulse, Seen, Then, Written
 from commonplace.store.commit import Landed, Wish, commit
 from commonplace.store.disk import Disk
-from commonplace.store.paths import INDEX, PLACES, file_of, oddity_of, place_of, shown, stem_of
+from commonplace.store.paths import INDEX, PLACES, file_of, oddity_of, place_of, printable, shown, stem_of
 from commonplace.store.provenance import Provenance
 from commonplace.store.publish import publish
 from commonplace.store.raw import find, open_place, pulse_of, signature_of, why_closed, why_not
@@ -170,7 +170,7 @@ class FileStore:
                 word = "is not a plain file, so no index is written beside the notes; move it away"
             elif stat.S_ISDIR(mode) and file != INDEX:
                 word = "is a folder notes are not read from; move its notes up to have them read"
-        return [Problem(prefix + _printable(file), word)] if word else []
+        return [Problem(prefix + printable(file), word)] if word else []
 
 
 def _told(turn: Turn, wish: Wish, landed: Landed, note: Note | None) -> Change:
@@ -178,8 +178,3 @@ def _told(turn: Turn, wish: Wish, landed: Landed, note: Note | None) -> Change:
     if note is not None:
         found = Found(note, Seen(wish.name, landed.folder, landed.signature), lambda: wish.call.origin)
     return Change(wish.name, found, landed.before, lambda text: publish(turn, text))
-
-
-def _printable(file: str) -> str:
-    """A file name as text that can be shown and stored: what is no letter, not UTF-8 or would move a cursor, escaped."""
-    return file if file.isprintable() else "".join(c if c.isprintable() else ascii(c)[1:-1] for c in file)

@@ -61,6 +61,18 @@ class Entry(NamedTuple):
         return _sealed(json.dumps(fields, separators=(",", ":")).encode()[:-1] + _SEAL, key)
 
 
+class Line(NamedTuple):
+    """A line of the log that is an entry, and what vouches for it."""
+
+    entry: Entry
+    behind: bool  # it stands behind the line it was written behind
+    sealed: bool  # it is as we wrote it, with this key
+
+    @property
+    def sound(self) -> bool:
+        return self.behind and self.sealed
+
+
 class Tail(NamedTuple):
     """Where the next entry goes."""
 
@@ -119,6 +131,27 @@ def read_entries(raw: bytes, key: bytes) -> Iterator[tuple[Entry, bool]]:
         previous = line
 
 
+def read_line(line: bytes, mark: str, key: bytes) -> Line | None:
+    """One line, without its end; `mark` is that of the line before. None where it is no entry."""
+    import json
+
+    try:
+        fields = json.loads(line)
+        at, op, id_, new, was = (str(fields[word]) for word in ("at", "op", "id", "hash", "was"))
+        said = (str(fields["origin"]), str(fields["session"]), bool(fields["tainted"]), str(fields["actor"]))
+        call = Call(*said, str(fields.get("act", "")))
+        entry = Entry(int(fields["n"]), at, op, id_, new, was, call, str(fields.get("in", "")))
+        behind = fields["prev"] == mark
+    except (ValueError, KeyError, TypeError, OverflowError, RecursionError):
+        return None
+    return Line(entry, behind, _sealed(line[: -_SEAL_CHARS - 2], key) == line + b"\n")
+
+
+def mark_of(digest: str) -> str:
+    """What the next line says of the one before: the beginning of its SHA-256."""
+    return digest[:_CHAIN_CHARS]
+
+
 def places(raw: bytes) -> dict[bytes, int]:
     """Where the log last speaks of each version of each note, by the words `about` answers."""
     return {found[0]: found.start() for found in _ABOUT.finditer(raw, 0, raw.rfind(b"\n") + 1)}
@@ -137,18 +170,8 @@ def entry_at(raw: bytes, place: int, key: bytes) -> tuple[Entry, bool] | None:
 
 
 def _read(line: bytes, previous: bytes, key: bytes) -> tuple[Entry, bool] | None:
-    import json
-
-    try:
-        fields = json.loads(line)
-        at, op, id_, new, was = (str(fields[word]) for word in ("at", "op", "id", "hash", "was"))
-        said = (str(fields["origin"]), str(fields["session"]), bool(fields["tainted"]), str(fields["actor"]))
-        call = Call(*said, str(fields.get("act", "")))
-        entry = Entry(int(fields["n"]), at, op, id_, new, was, call, str(fields.get("in", "")))
-        behind = fields["prev"] == (_chain(previous) if previous else "")
-    except (ValueError, KeyError, TypeError, OverflowError, RecursionError):
-        return None
-    return entry, behind and _sealed(line[: -_SEAL_CHARS - 2], key) == line + b"\n"
+    found = read_line(line, _chain(previous) if previous else "", key)
+    return found and (found.entry, found.sound)
 
 
 def _sealed(line: bytes, key: bytes) -> bytes:
@@ -167,4 +190,4 @@ def _number(last: bytes, block: bytes) -> int:
 
 
 def _chain(line: bytes) -> str:
-    return sha256(line).hexdigest()[:_CHAIN_CHARS]
+    return mark_of(sha256(line).hexdigest())

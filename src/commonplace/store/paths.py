@@ -18,6 +18,8 @@ TMP = "tmp"  # in the control folder: bytes on their way to the notes
 HISTORY = "history"  # in the control folder: every version that was replaced or forgotten
 PLACES = ("", *FOLDERS)
 
+# How `kept_as` names a version.
+_KEPT = re.compile(r"([0-9]{6,})-([0-9a-f]{8})\.md")
 # What sync tools call the other side of a conflict: Syncthing, Dropbox, Nextcloud and ownCloud (two shapes),
 # Seafile, Resilio, Unison and Tresorit, iCloud Drive's and Google Drive's "conflict" words.
 _CONFLICT = re.compile(
@@ -68,6 +70,12 @@ def kept_as(number: int, stamp: str) -> str:
     return f"{number:06d}-{stamp[:8]}{SUFFIX}"
 
 
+def kept_of(file: str) -> tuple[int, str] | None:
+    """The number and the beginning of the hash in the name of an old version; None where it is no such name."""
+    found = _KEPT.fullmatch(file)
+    return (int(found[1]), found[2]) if found else None
+
+
 def stem_of(file: str) -> str | None:
     """The name of the note in a file of this name; None where it holds no note of ours."""
     if _PLAIN.fullmatch(file) and file[: -len(SUFFIX)] not in NOT_NOTES:
@@ -93,6 +101,20 @@ def oddity_of(file: str) -> str:
     if stem.casefold() in NOT_NOTES:
         return ""
     return "a name no note can have; not read. Rename it to letters, digits and hyphens, ending in .md"
+
+
+def copied_from(file: str) -> str:
+    """The file, of any kind, that this one is a sync tool's conflict copy of; '' where its name says no such thing."""
+    stem, dot, kind = file.rpartition(".")
+    for name, rest in ((stem, dot + kind), (file, "")):
+        if found := _CONFLICT.fullmatch(name):
+            return found["of"] + rest
+    return ""
+
+
+def printable(file: str) -> str:
+    """A file name as text that can be shown and stored: what is no letter, not UTF-8 or would move a cursor, escaped."""
+    return file if file.isprintable() else "".join(c if c.isprintable() else ascii(c)[1:-1] for c in file)
 
 
 def shown(text: str) -> str:

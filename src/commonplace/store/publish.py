@@ -13,7 +13,7 @@ from commonplace.store.turn import Turn, open_or_make, stage
 # How the first line of every index we write begins: it tells ours from one a person or another tool keeps.
 INDEX_MARK = "<!-- Made by Commonplace"
 # Where the history keeps an index that was not ours. No note can have this name.
-_SHELF = "MEMORY"
+SHELF = "MEMORY"
 _NOTE_OF_THAT_NAME = "memory.md"  # on a disk blind to case, the same file
 
 
@@ -68,7 +68,7 @@ def _ours(stands: bytes) -> bool:
 def _keep(turn: Turn, there: os.stat_result) -> None:
     """Somebody else's index goes into the history, and is safe there, before ours takes its place."""
     kept = f"{there.st_mtime_ns}-{there.st_ino}.md"
-    shelf = open_or_make(turn.disk, _SHELF, turn.history)
+    shelf = open_or_make(turn.disk, SHELF, turn.history)
     try:
         try:
             turn.disk.link(INDEX, turn.root, kept, shelf)

@@ -14,6 +14,7 @@ from commonplace.store.disk import Disk
 from commonplace.store.paths import PLACES, file_of
 
 _KINDS = (
+    (stat.S_ISREG, "a file"),
     (stat.S_ISDIR, "a folder"),
     (stat.S_ISLNK, "a link"),
     (stat.S_ISFIFO, "a FIFO"),
@@ -41,11 +42,15 @@ def signature_of(found: os.stat_result) -> Signature:
     return (found.st_ino & _KEPT_BITS, found.st_size, found.st_mtime_ns & _KEPT_BITS, found.st_ctime_ns & _KEPT_BITS)
 
 
+def sort_of(found: os.stat_result) -> str:
+    """What sort of entry it is, in words."""
+    return next((word for test, word in _KINDS if test(found.st_mode)), "no plain file")
+
+
 def why_not(found: os.stat_result) -> str:
     """Why a directory entry cannot be a note; '' for a plain file of a sensible size."""
     if not stat.S_ISREG(found.st_mode):
-        what = next((word for test, word in _KINDS if test(found.st_mode)), "no plain file")
-        return f"is {what}, not a plain file; not read. Put a plain file in its place, or remove it"
+        return f"is {sort_of(found)}, not a plain file; not read. Put a plain file in its place, or remove it"
     if found.st_size > FILE_BYTES:
         return f"is {found.st_size:,} bytes, over the {FILE_BYTES:,} a note may have; not read. Split it"
     return ""
@@ -55,8 +60,7 @@ def why_closed(found: os.stat_result) -> str:
     """Why what stands in the place of one of a notebook's folders was not looked into."""
     if stat.S_ISDIR(found.st_mode):
         return "may not be looked into, so its notes are not read; check its owner and mode"
-    what = next((word for test, word in _KINDS if test(found.st_mode)), "a file")
-    return f"is {what} where a folder of notes belongs; nothing in it is read. Move it away"
+    return f"is {sort_of(found)} where a folder of notes belongs; nothing in it is read. Move it away"
 
 
 def find(disk: Disk, root: int, name: str) -> Raw | None:
@@ -73,7 +77,7 @@ def find(disk: Disk, root: int, name: str) -> Raw | None:
         if at is None:
             continue
         try:
-            raw = _read(disk, at, file, folder)
+            raw = read_file(disk, at, file, folder)
         except BadFormat as problem:  # what cannot be a note hides none of that name in another folder
             odd, raw = odd or problem, None
         finally:
@@ -135,7 +139,13 @@ def _refuse(file: str, found: os.stat_result) -> None:
         raise BadFormat(f"{file} {why}")
 
 
-def _read(disk: Disk, at: int, file: str, folder: str) -> Raw | None:
+def read_file(disk: Disk, at: int, file: str, folder: str) -> Raw | None:
+    """The file of just this name in an open folder; None where there is none, or none in a folder closed to us.
+
+    Raises:
+        BadFormat: what is there cannot be a note.
+
+    """
     try:
         seen = disk.stat(file, at)
     except FileNotFoundError:

@@ -23,6 +23,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from threading import Event
 
+    from commonplace.care.doctor import Examination, Mended
+
 
 class Unheard(Exception):
     """What was printed could not be written, and why; '' where its reader has gone, as `| head` does."""
@@ -203,6 +205,32 @@ def room_json(room: Room) -> dict[str, int]:
 def problem_json(problem: Problem) -> dict[str, Any]:
     """What is wrong with a file."""
     return {"file": problem.file, "what": problem.what, "unread": problem.unread}
+
+
+def examination_json(examination: Examination, mended: tuple[Mended, ...]) -> dict[str, Any]:
+    """What a doctor found, and what was mended first."""
+    return {
+        "sound": examination.sound, "looked_at": examination.looked_at,
+        "findings": [finding._asdict() for finding in examination.findings],
+        "mended": [one._asdict() for one in mended],
+    }  # fmt: skip
+
+
+def say_examination(examination: Examination, mended: tuple[Mended, ...], *, as_json: bool) -> None:
+    """Print what a doctor found: what and where, and under it what to do."""
+    if as_json:
+        return say_json(examination_json(examination, mended))
+    for one in mended:
+        say_line(f"{'mended' if one.done else 'not mended'} {one.check}: {one.what}")
+    for found in examination.findings:
+        say_line(f"{found.severity} {found.check} {found.where}: {found.what}")
+        say_line(found.cure, indent=2)
+    files, findings = _so_many(examination.looked_at, "file"), _so_many(len(examination.findings), "finding")
+    return say(f"{files} looked at, {findings}")
+
+
+def _so_many(count: int, what: str) -> str:
+    return f"{count:,} {what}{'' if count == 1 else 's'}"
 
 
 def _hit_json(hit: Hit) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""Commands for the notebook as a whole, and for what agents get of it: status, preamble, trace, completion."""
+"""Commands for the notebook as a whole, and for what agents get of it: status, doctor, preamble, trace, completion."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from commonplace.prompt.preamble import PROFILES
 from commonplace.surfaces import shown
 from commonplace.surfaces.cli.finding import print_problems
 from commonplace.surfaces.cli.group import cli, command, table_option
-from commonplace.surfaces.cli.opened import DONE, Opened
+from commonplace.surfaces.cli.opened import DONE, REFUSED, Opened
 from commonplace.surfaces.cli.options import SESSION
 from commonplace.trace import Trace
 
@@ -60,6 +60,25 @@ def _writable(path: str) -> bool:
     while not os.path.exists(path) and path != os.path.dirname(path):
         path = os.path.dirname(path)
     return os.access(path, os.W_OK | os.X_OK)
+
+
+@command(
+    "doctor",
+    click.option("--fix", is_flag=True, help="Mend what can be mended without losing anything."),
+    click.option("--private", is_flag=True, help="With --fix, also close the notes to other people."),
+)
+def doctor(opened: Opened, fix: bool, private: bool) -> int:
+    """Check every byte of the notebook.
+
+    Says what is wrong, where, and what to do. Ends with 1 where something is damaged or should be looked at.
+    """
+    from commonplace.care.doctor import examine, mend
+
+    found = examine(opened.memory)
+    mended = mend(opened.memory, found, private=private) if fix else ()
+    found = examine(opened.memory) if mended else found
+    shown.say_examination(found, mended, as_json=opened.json)
+    return DONE if found.sound else REFUSED
 
 
 @command(

@@ -23,6 +23,7 @@ ANSWERS = {
     "diff": "name diff",
     "undo": "notes left",
     "status": "notebook why counts room cache bytes writable last_change problems",
+    "doctor": "sound looked_at findings mended",
     "preamble": "preamble bytes lines tools",
     "tools": "tools",
     "trace": "sessions; with SESSION: session given",
