@@ -217,13 +217,15 @@ def fresh(home: str, rounds: int) -> None:
         place = os.path.join(home, f"notes-{size}")
         if not os.path.isdir(place):
             notebook(home, size)
-        works = [
-            command(place, "list"),
-            command(place, "preamble"),
-            command(place, "recall", "deploy after login fails"),
-        ]
-        *ours, floor = in_turn(rounds, *works, BARE)
-        for word, times in zip(("list", "preamble", "recall"), ours, strict=True):
+        words = {
+            "list": command(place, "list"),
+            "preamble": command(place, "preamble"),
+            "recall": command(place, "recall", "deploy after login fails"),
+        }
+        if size == PROCESS_SIZES[0]:
+            words["--help"] = process(PYTHON, "-m", "commonplace", "--help")
+        *ours, floor = in_turn(rounds, *words.values(), BARE)
+        for word, times in zip(words, ours, strict=True):
             row(f"{word}, {size:,} notes", times, floor)
 
 
