@@ -150,6 +150,7 @@ def test_every_command_takes_a_directory_prints_json_and_helps(ana, monkeypatch,
     assert (code, err) == (0, b"")
     assert out.isascii()
     said, named = json.loads(out), ANSWERS[name].split(";")[0]
+    named = "outcome name" if name == "edit" else named  # nothing was changed
     assert set(said) == set((ANSWERS["remember"] if named.startswith("what remember") else named).split())
     assert not (ana / "memory" / "user").exists()
 
@@ -346,6 +347,30 @@ def test_lines_fit_the_terminal_and_a_pipe_gets_one_for_each_note(ana, terminal)
             assert wide <= 40 or (args[0] == "recall" and wide > len(line)) or " " not in line.strip(), line
     assert command("list")[1].decode().count("\n") == 1 + len(texts)
     assert "weekend" in command("list")[1].decode()
+
+
+def test_a_line_that_is_cut_keeps_as_much_as_fits(ana, terminal):
+    for text in ("x" * 200, "部署" * 100, "Deploys run on Tuesdays, " * 9):
+        command("remember", text, "--name", "deploy", "--replace")
+        for args, begins in ((["list"], "  deploy: "), (["log"], "20")):
+            command(*args, out=terminal.stream, err=terminal.stream)
+            line = next(line for line in terminal.read().split("\n") if line.startswith(begins))
+            wide = sum(2 if unicodedata.east_asian_width(char) in "WF" else 1 for char in line)
+            assert terminal.columns - 2 <= wide <= terminal.columns, line
+            assert line.endswith("…")
+
+
+def test_a_draft_that_was_overtaken_asks_before_it_replaces(ana, monkeypatch):
+    command("remember", "Ana prefers tea", "--name", "drinks")
+    monkeypatch.setenv("EDITOR", "sed -i s/^updated:.*/updated:soon/")
+    assert command("edit", "drinks")[0] == 1
+    command("remember", "Ana prefers coffee", "--name", "drinks", "--replace")
+    monkeypatch.setenv("EDITOR", "sed -i s/^updated:.*/updated:2026-01-01/")
+    assert command("edit", "drinks")[0] == 4
+    assert open_memory().read("drinks").body == "Ana prefers coffee"
+    monkeypatch.setenv("EDITOR", "true")
+    assert command("edit", "drinks")[0] == 0
+    assert open_memory().read("drinks").body == "Ana prefers tea"
 
 
 @pytest.mark.parametrize("no_color", [None, "1", ""])

@@ -1,5 +1,6 @@
 """Undo: whatever happened, the notes can be as they were, byte for byte, and the undo can be undone."""
 
+import os
 import random
 import time
 from datetime import UTC, datetime
@@ -217,6 +218,44 @@ def test_a_lost_version_is_told_of_and_hinders_no_other(book, memory, clock):
     assert files(book)["two.md"] == two
 
 
+def test_a_session_without_a_name_is_nobodys_to_take_back(book, memory):
+    memory.save("The fact.", name="fact", call=PERSON)
+    before = files(book)
+    assert undo.of_session(memory, "", PERSON) == ((), ())
+    assert files(book) == before
+
+
+def test_what_a_hand_added_since_is_not_taken_back_with_a_session(book, memory):
+    memory.save("The session says so.", name="fact", call=AGENT)
+    (book / "fact.md").write_text((book / "fact.md").read_text() + "\nAnd a person added this.\n")
+    before = files(book)
+    done = undo.of_session(memory, "s-1", PERSON)
+    assert [name for name, _ in done.left] == ["fact"]
+    assert files(book) == before
+
+
+def test_undoing_a_note_after_a_hand_edit_takes_back_the_edit_first(book, memory):
+    memory.save("The fact is one.", name="fact")
+    memory.save("The fact is two.", name="fact", replace=True)
+    kept = files(book)
+    memory.forget("fact")
+    undo.of_note(memory, "fact", PERSON)
+    assert files(book) == kept
+    os.replace(book / "fact.md", book / "old")  # as an editor does that saves into a new file
+    (book / "fact.md").write_text("By hand.\n")
+    undo.of_note(memory, "fact", PERSON)
+    assert memory.read("fact").body == "The fact is two."
+
+
+def test_undoing_a_note_that_was_renamed_takes_back_the_rename(book, memory):
+    memory.save("The fact b.", name="fact b")
+    memory.save("See [[fact-b]].", name="fact a")
+    before = files(book)
+    links.rename(memory, "fact b", "zed", PERSON)
+    undo.of_note(memory, "zed", PERSON)
+    assert files(book) == before
+
+
 def test_an_empty_notebook_has_nothing_to_undo(memory, book):
     assert undo.last(memory, PERSON) == ((), ())
     assert memory.events() == ()
@@ -276,6 +315,26 @@ def test_a_merge_has_all_that_was_said_and_is_worth_no_more_than_its_least(book,
     )
     assert memory.find("half").author() == "agent"
     assert memory.read("reader").body == "See [[half]]."
+
+
+def test_a_merge_is_let_in_like_any_text(book, memory):
+    memory.save("The one half.", name="half", call=PERSON)
+    memory.save("The other half.", name="other", applies_to=["src/*"], call=PERSON)
+    before = files(book)
+    assert links.merge(memory, "half", ["other"], PERSON, "").rule == "empty"
+    assert links.merge(memory, "half", ["other"], Call("external:web", tainted=True), "Planted.").rule == "unreviewed"
+    assert files(book) == before
+    merged = links.merge(memory, "half", ["other", "Other"], PERSON, "Both \x1b[31mhalves\u202e are one.")
+    assert (merged.note.body, merged.note.applies_to, merged.gone) == ("Both halves are one.", ("src/*",), ("other",))
+    assert merged.note.description == "Both halves are one"
+
+
+def test_a_merge_with_what_does_not_expire_does_not_expire(memory):
+    from datetime import date
+
+    memory.save("It ends.", name="ends", expires=date(2027, 1, 1))
+    memory.save("It stays.", name="stays")
+    assert links.merge(memory, "ends", ["stays"], PERSON).note.expires is None
 
 
 def test_a_merge_that_is_too_long_asks_for_its_text(book, memory):

@@ -25,7 +25,7 @@ from commonplace.prompt.preamble import FULL, LAST_SESSIONS, Profile, preamble
 from commonplace.recall.asked import Asked, age
 from commonplace.recall.substring import Ranked, rank
 from commonplace.saving import ATTEMPTS, Saving
-from commonplace.store.base import EXTERNAL, PERSON, Call, Found, Store, trust_of
+from commonplace.store.base import Call, Found, Store, voice_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -94,7 +94,7 @@ class Memory:
         draft = admit(
             Draft(
                 body, name, title, description, kind, items_of(tags), items_of(applies_to), items_of(supersedes), pinned,
-                expires, _voice(call), had=self._saving.had(name, description),
+                expires, voice_of(call), had=self._saving.had(name, description),
             )
         )  # fmt: skip
         if isinstance(draft, Refusal):
@@ -311,10 +311,3 @@ class Memory:
     def today(self) -> date:
         """The day it is, by the clock it was given."""
         return date.fromtimestamp(self._now())
-
-
-def _voice(call: Call) -> str:
-    """Whose word a save is: the agent of a session that has read text from outside may be speaking for that text."""
-    if call.origin == PERSON or (trust_of(call.origin) and not call.tainted):
-        return call.origin
-    return call.origin if call.origin.startswith(EXTERNAL) else EXTERNAL + call.origin

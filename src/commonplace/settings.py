@@ -13,7 +13,7 @@ _APP = "commonplace"
 _MAC = sys.platform == "darwin"
 # What coding agents set for the commands they run.
 _AGENT_SHELLS = (
-    "CLAUDECODE", "CODEX_SANDBOX", "COPILOT_CLI", "GEMINI_CLI", "GEMINI_SESSION_ID", "GOOSE_TERMINAL", "OPENCODE",
+    "AGENT", "AI_AGENT", "CLAUDECODE", "CODEX_SANDBOX", "CURSOR_AGENT", "COPILOT_CLI", "GEMINI_CLI", "GEMINI_SESSION_ID", "GOOSE_TERMINAL", "OPENCODE",
 )  # fmt: skip
 # The longest path a system call takes.
 _PATH_BYTES = 4096

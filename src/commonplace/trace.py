@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from typing import NamedTuple
 
 from commonplace.errors import BadName
@@ -47,10 +48,9 @@ class Trace:
             fd = os.open(self._file(session), flags, 0o600)
         except (OSError, BadName):
             return
-        try:
+        with suppress(OSError):
             os.write(fd, line.encode())
-        finally:
-            os.close(fd)
+        os.close(fd)
 
     def read(self, session: str) -> list[Given]:
         """What a session was given, in order; nothing for one that left no trace."""

@@ -8,20 +8,24 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable
 from dataclasses import replace
+from datetime import date
 from typing import NamedTuple
 
 from commonplace.care.undo import act
-from commonplace.errors import BadName, Changed
+from commonplace.errors import BadFormat, BadName, Changed, NotFound
+from commonplace.guard.admission import Draft, Refusal, admit
 from commonplace.memory import Memory
 from commonplace.note.format import renamed
-from commonplace.note.note import BODY_BYTES, Note
+from commonplace.note.note import Note
+from commonplace.note.prose import derived_description
 from commonplace.note.slug import slugify
 from commonplace.outcomes import Conflict, Refused
-from commonplace.store.base import Call, Found, trust_of
+from commonplace.store.base import Call, Found, trust_of, voice_of
 
 # [[name]], [[name|shown]] and [[name#part]], outside code: what every notebook of linked notes understands.
 _LINK = re.compile(r"\[\[([^\[\]|#\n]{1,200})([|#][^\[\]\n]{0,200})?\]\]")
 _CODE = re.compile(r"^(```|~~~).*?^\1|`[^`\n]+`", re.DOTALL | re.MULTILINE)
+_TOO_LONG = "body-too-long"
 # How often a note that somebody else is changing is looked at again.
 _TRIES = 20
 
@@ -67,8 +71,8 @@ def rename(memory: Memory, name: str, to: str, call: Call) -> Moved | Conflict |
     found = memory.find(name)
     if stem == found.note.name:
         return Moved(found.note, (), ())
-    there = memory.present(stem)
-    if there is not None:
+    there = _answering(memory, stem)
+    if there is not None and there.name != found.note.name:
         return Conflict(
             name=stem,
             why="another note has this name; choose another, or merge the two",
@@ -91,23 +95,16 @@ def merge(
 
     """
     found = memory.find(name)
-    rest = [
-        other for other in (memory.find(other) for other in dict.fromkeys(others)) if other.note.name != found.note.name
-    ]
+    spelled = {other.note.name: other for other in map(memory.find, dict.fromkeys(others))}  # each note once
+    rest = [other for own, other in spelled.items() if own != found.note.name]
     notes = [found.note, *(other.note for other in rest)]
     body = text if text is not None else "\n\n".join(dict.fromkeys(note.body.strip("\n") for note in notes))
-    if len(body.encode("utf-8", "replace")) > BODY_BYTES:
-        return Refused(
-            rule="body-too-long",
-            why=f"together they are over {BODY_BYTES:,} bytes, which is no longer one fact; give the text they should become",
-        )
-    merged = replace(
-        found.note,
-        body=body,
-        tags=tuple(dict.fromkeys(tag for note in notes for tag in note.tags)),
-        supersedes=_without(tuple(dict.fromkeys(old for note in notes for old in note.supersedes)), notes),
-        pinned=any(note.pinned for note in notes),
-    )
+    draft = admit(Draft(body, origin=voice_of(call)))
+    if isinstance(draft, Refusal):
+        why = draft.why if draft.rule != _TOO_LONG else f"together {draft.why}; or give the text they should become"
+        return Refused(rule=draft.rule, why=why)
+    about = found.note.description if text is None else derived_description(draft.body)
+    merged = _together(notes, draft.body, about or found.note.description, memory.today())
     call = call._replace(act=act())
     least = min((found, *rest), key=lambda one: trust_of(one.author()))
     try:
@@ -123,6 +120,30 @@ def merge(
     return _moved(memory, saved.note, notes[1:], followed, saved.warnings, call)
 
 
+def _together(notes: list[Note], body: str, description: str, today: date) -> Note:
+    """The first note, with what several say: it lasts as long as the one that lasts longest."""
+    ends = [note.expires for note in notes]
+    return replace(
+        notes[0],
+        body=body,
+        description=description,
+        updated=today,
+        expires=None if None in ends else max(filter(None, ends)),
+        applies_to=tuple(dict.fromkeys(where for note in notes for where in note.applies_to)),
+        tags=tuple(dict.fromkeys(tag for note in notes for tag in note.tags)),
+        supersedes=_without(tuple(dict.fromkeys(old for note in notes for old in note.supersedes)), notes),
+        pinned=any(note.pinned for note in notes),
+    )
+
+
+def _answering(memory: Memory, name: str) -> Note | None:
+    """The note a name means, whatever its file's own spelling."""
+    try:
+        return memory.find(name).note
+    except NotFound:
+        return None
+
+
 def _moved(
     memory: Memory, note: Note, old: Iterable[Note], followed: list[str], warnings: tuple[str, ...], call: Call
 ) -> Moved:
@@ -130,7 +151,11 @@ def _moved(
     told = list(warnings)
     gone: list[str] = []
     for one in old:
-        if isinstance(memory.forget(one.name, expect=one.stamp, call=call), Conflict):
+        try:
+            changed = isinstance(memory.forget(one.name, expect=one.stamp, call=call), Conflict)
+        except NotFound:  # somebody was quicker
+            changed = False
+        if changed:
             told.append(f"{one.name!r} changed just now and was left; look at it, then forget it")
         else:
             gone.append(one.name)
@@ -146,7 +171,10 @@ def _follow(memory: Memory, moved: dict[str, str], call: Call) -> list[str]:
 
 def _corrected(memory: Memory, name: str, correct: Callable[[Note], Note], call: Call) -> bool:
     for _ in range(_TRIES):
-        found = memory.find(name)
+        try:
+            found = memory.find(name)
+        except (NotFound, BadFormat):  # gone, or no note any more
+            return False
         wanted = correct(found.note)
         if wanted == found.note:
             return False

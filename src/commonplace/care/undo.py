@@ -69,18 +69,20 @@ def of_note(memory: Memory, name: str, call: Call) -> Undo:
             f"nothing is known of what happened to {name!r} in {memory.where}; `commonplace log` tells what is",
             name,
         )
-    return _carry_out(memory, _before(mine[-1:]), events, call)
+    if mine[-1].stamp and _touched(memory, stem, mine[-1]) and memory.version(stem, mine[-1].stamp) is not None:
+        return _carry_out(memory, [Target(stem, mine[-1].folder, (mine[-1].stamp,))], events, call)
+    return _carry_out(memory, _before(_act_of(events, mine[-1])), events, call)
 
 
 def of_session(memory: Memory, session: str, call: Call) -> Undo:
     """Take back what a session changed, as far as nobody has built on it since."""
-    events = memory.events()
+    events = memory.events() if session else ()  # what belongs to no session is nobody's to take back at once
     targets: list[Target] = []
     left: list[tuple[str, str]] = []
     for name in dict.fromkeys(event.name for event in events if event.call.session == session):
         mine = [event for event in events if event.name == name]
         theirs = next((at for at in range(len(mine), 0, -1) if mine[at - 1].call.session != session), 0)
-        if theirs == len(mine):
+        if theirs == len(mine) or _touched(memory, name, mine[-1]):
             left.append((name, "it was changed since, outside that session"))
         else:
             targets += _before(mine[theirs:])
@@ -122,6 +124,12 @@ def _before(events: Sequence[Event]) -> list[Target]:
     for event in events:
         first.setdefault(event.name, event)
     return [Target(name, event.folder, (event.was,)) for name, event in first.items() if name]
+
+
+def _touched(memory: Memory, name: str, last: Event) -> bool:
+    """Whether a hand was at a note since its last change: what it wrote there is nobody's to take back unasked."""
+    now = memory.present(name)
+    return (now.stamp if now else "") != last.stamp
 
 
 def _then(name: str, events: Sequence[Event], moment: str) -> Target:

@@ -74,16 +74,15 @@ def diff(memory: Memory, name: str, moment: str = "") -> str:
 def moment_of(words: str, now: datetime) -> str | None:
     """A moment a person names, as the log writes it: a date, a time of today, both, or `2 hours ago`. None for no moment."""
     text = words.strip()
-    if found := _AGO.fullmatch(text.casefold()):
-        return stamped(now - timedelta(**{_UNITS[found[2][0]]: int(found[1])}))
     try:
+        if found := _AGO.fullmatch(text.casefold()):
+            return stamped(now - timedelta(**{_UNITS[found[2][0]]: int(found[1])}))
         if found := _CLOCK.fullmatch(text):
             hour, minute, second = (int(part or 0) for part in found.groups())
             return stamped(now.replace(hour=hour, minute=minute, second=second, microsecond=0))
-        when = datetime.fromisoformat(text)
-    except ValueError:
+        return stamped(datetime.fromisoformat(text))
+    except (ValueError, OverflowError):  # no moment, or one before or after all that a clock can tell
         return None
-    return stamped(when)
 
 
 def stamped(when: datetime) -> str:

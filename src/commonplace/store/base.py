@@ -32,6 +32,13 @@ class Call(NamedTuple):
     act: str = ""  # the same for several changes that are one act, and are undone together
 
 
+def voice_of(call: Call) -> str:
+    """Whose word a save is: the agent of a session that has read text from outside may be speaking for that text."""
+    if call.origin == PERSON or (trust_of(call.origin) and not call.tainted):
+        return call.origin
+    return call.origin if call.origin.startswith(EXTERNAL) else EXTERNAL + call.origin
+
+
 Signature = tuple[int, int, int, int]
 """Inode, size, mtime and ctime in nanoseconds: it changes whenever a note does, and is read without opening it."""
 

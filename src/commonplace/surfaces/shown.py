@@ -115,11 +115,13 @@ def _folded(text: str, room: int) -> list[str]:
 
 
 def _cut(text: str, room: int) -> str:
-    taken = 0
-    for at, char in enumerate(text[: room + 1]):  # no letter is narrower than a column
+    taken = end = 0
+    for at, char in enumerate(text):
         taken += _width(char)
+        if taken < room:
+            end = at + 1  # so far it fits beside the sign that more was there
         if taken > room:
-            return _cut(text[:at], room - 1).rstrip("…") + "…"
+            return text[:end] + "…"
     return text
 
 

@@ -16,7 +16,7 @@ from commonplace.surfaces.cli.options import RECALL, quickly
 def enter(args: Sequence[str]) -> int | None:
     """Run a plain `recall` and answer its exit code; None for any command line that click should judge."""
     if switched_off():
-        return 0
+        return None
     told = quickly(RECALL, args[1:]) if args[:1] == ["recall"] else None
     if told is None:
         return None

@@ -7,6 +7,7 @@ import shlex
 import shutil
 import subprocess
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import replace
 from hashlib import sha256
 from typing import Any
@@ -30,20 +31,33 @@ def edit_file(
     note = opened.memory.find(name).note
     draft = _draft(opened, note)
     if draft.kept:
-        shown.say_line(f"going on with what you wrote last time: {draft.path}", to_error=True)
+        shown.say_line(f"going on with what you wrote last time: {draft.path}; empty it to begin anew", to_error=True)
     trouble = _run(opened, draft.path)
     source = draft.read()
-    if source == note.source:
+    idle = not source or source == note.source  # an emptied file is a person's way of thinking better of it
+    if idle:
         draft.remove()
     if trouble:
-        left = "nothing was written" if source == note.source else f"what you wrote is in {draft.path}"
+        left = "nothing was written" if idle else f"what you wrote is in {draft.path}"
         raise EditorFailed(f"{trouble}; the note is as it was, and {left}")
-    if source == note.source:
-        if opened.json:
-            shown.say_json({"outcome": "unchanged", "name": note.name})
-        else:
-            shown.say_line(f"nothing was changed in {note.name}")
-        return DONE
+    if not idle:
+        return _kept(opened, note, draft, print_saved, print_no)
+    if opened.json:
+        shown.say_json({"outcome": "unchanged", "name": note.name})
+    else:
+        shown.say_line(f"nothing was changed in {note.name}")
+    return DONE
+
+
+def _kept(
+    opened: Opened,
+    note: Note,
+    draft: _Draft,
+    print_saved: Callable[[Opened, Saved], int],
+    print_no: Callable[[Opened, Conflict], int],
+) -> int:
+    """Keep what a person wrote, or say what hinders it and leave it as a draft."""
+    source = draft.read()
     if found := faults(source, note.name):
         for fault in found:
             shown.say_line(f"line {fault.line}: {fault.what}", to_error=True)
@@ -52,47 +66,56 @@ def edit_file(
     if mine.updated == note.updated:
         mine = replace(mine, updated=opened.memory.today())
     try:
-        saved = opened.memory.keep(mine, expect=note.stamp, call=opened.call())
+        saved = opened.memory.keep(mine, expect=draft.begun_from, call=opened.call())
     except Changed:
-        print_no(
-            opened,
-            Conflict(
-                note.name,
-                "it was changed by somebody else while you edited it",
-                mine.body,
-                opened.memory.present(note.name),
-            ),
-        )
-        return _left(opened, draft, note, "it was not kept", CONFLICT)
+        theirs = opened.memory.present(note.name)
+        if not opened.json:
+            print_no(opened, Conflict(note.name, "it was changed by somebody else since you began", mine.body, theirs))
+        draft.rebase(theirs.stamp if theirs else "")  # told now: whoever goes on means to replace it
+        return _left(opened, draft, note, "it was not kept, and would replace what stands there now", CONFLICT)
     draft.remove()
     return print_saved(opened, saved)
 
 
 class _Draft:
-    """A file a person edits, private to them."""
+    """A file a person edits, private to them, and the version of the note it was begun from."""
 
-    def __init__(self, path: str, source: bytes) -> None:
-        self.path = path
-        os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
-        self.kept = os.path.lexists(path)
+    def __init__(self, folder: str, file: str, note: Note) -> None:
+        os.makedirs(folder, mode=0o700, exist_ok=True)
+        begun = [entry for entry in os.listdir(folder) if entry.endswith("-" + file)]
+        self.kept = bool(begun)
+        self.begun_from = begun[0].removesuffix("-" + file) if begun else note.stamp
+        self.path = os.path.join(folder, f"{self.begun_from}-{file}")
         if not self.kept:
-            fd = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o600)
-            with os.fdopen(fd, "wb") as file:
-                file.write(source)
+            fd = os.open(self.path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o600)
+            with os.fdopen(fd, "wb") as out:
+                out.write(note.source or b"")
 
     def read(self) -> bytes:
-        with open(self.path, "rb") as file:
-            return file.read()
+        """What the person left; nothing where they took the file away."""
+        try:
+            with open(self.path, "rb") as file:
+                return file.read()
+        except FileNotFoundError:
+            return b""
+
+    def rebase(self, stamp: str) -> None:
+        """Take another version for the one it was begun from."""
+        file = os.path.basename(self.path).partition("-")[2]
+        path = os.path.join(os.path.dirname(self.path), f"{stamp}-{file}")
+        os.replace(self.path, path)
+        self.path, self.begun_from = path, stamp
 
     def remove(self) -> None:
-        os.unlink(self.path)
+        with suppress(FileNotFoundError):
+            os.unlink(self.path)
 
 
 def _draft(opened: Opened, note: Note) -> _Draft:
     place = sha256(opened.memory.where.encode("utf-8", "surrogateescape")).hexdigest()[:16]
-    path = os.path.join(opened.settings.drafts, place, os.path.basename(opened.memory.file_of(note)))
+    path = os.path.join(opened.settings.drafts, place)
     try:
-        return _Draft(path, note.source or b"")
+        return _Draft(path, os.path.basename(opened.memory.file_of(note)), note)
     except OSError as problem:
         raise EditorFailed(
             f"{path} cannot be written ({problem.strerror}), so nothing can be edited; free it"
@@ -101,7 +124,11 @@ def _draft(opened: Opened, note: Note) -> _Draft:
 
 def _run(opened: Opened, path: str) -> str:
     """Let a person edit a file. Answers what went wrong, or ''."""
-    words = shlex.split(opened.settings.editor) or next(([at] for name in _USUAL if (at := shutil.which(name))), [])
+    try:
+        words = shlex.split(opened.settings.editor)
+    except ValueError as problem:
+        return f"the editor {opened.settings.editor!r} cannot be read as a command ({problem})"
+    words = words or next(([at] for name in _USUAL if (at := shutil.which(name))), [])
     if not words:
         return "no editor was found, name one in VISUAL or EDITOR"
     try:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 from functools import wraps
 from io import StringIO
 from typing import Any
@@ -74,8 +75,10 @@ def run(args: Sequence[str]) -> int:
     return code
 
 
-def command(name: str, *options: Callable[[Any], Any]) -> Callable[[Callable[..., Any]], click.Command]:
-    """Declare a command: its options, those all share, and the notebook opened for it."""
+def command(
+    name: str, *options: Callable[[Any], Any], waits: bool = False
+) -> Callable[[Callable[..., Any]], click.Command]:
+    """Declare a command: its options, those all share, and the notebook opened for it. `waits`: for a person."""
 
     def declare(work: Callable[..., Any]) -> click.Command:
         @wraps(work)
@@ -83,7 +86,7 @@ def command(name: str, *options: Callable[[Any], Any]) -> Callable[[Callable[...
             settings = read_settings(directory)
             profile = PROFILES.get(given.get("tools", ""), FULL)
             one = Opened(open_memory(settings=settings, profile=profile), settings, as_json)
-            with shown.patience():
+            with nullcontext() if waits else shown.patience():
                 return _ended(one, lambda: work(one, **given))
 
         made: Callable[..., Any] = opened
@@ -135,6 +138,8 @@ def _ended(opened: Opened, work: Callable[[], Any]) -> int:
     try:
         return work() or 0
     except Misuse as problem:
+        if opened.json:
+            shown.say_json({"outcome": "failed", "error": "Misuse", "why": str(problem), "did_you_mean": []})
         raise click.UsageError(str(problem)) from None
     except CommonplaceError as problem:
         return failed(problem, as_json=opened.json, near=_near(opened, problem))

@@ -12,7 +12,7 @@ from commonplace.prompt.preamble import PROFILES
 from commonplace.surfaces import shown
 from commonplace.surfaces.cli.finding import print_problems
 from commonplace.surfaces.cli.group import cli, command, table_option
-from commonplace.surfaces.cli.opened import DONE, REFUSED, Opened
+from commonplace.surfaces.cli.opened import DONE, NO_SUCH_NOTE, REFUSED, Opened
 from commonplace.surfaces.cli.options import SESSION
 from commonplace.trace import Trace
 
@@ -78,6 +78,8 @@ def doctor(opened: Opened, fix: bool, private: bool) -> int:
     mended = mend(opened.memory, found, private=private) if fix else ()
     found = examine(opened.memory) if mended else found
     shown.say_examination(found, mended, as_json=opened.json)
+    if not found.looked_at and not opened.json:
+        shown.say_line(f"there is no notebook in {opened.memory.where}", to_error=True)
     return DONE if found.sound else REFUSED
 
 
@@ -137,9 +139,9 @@ def trace(opened: Opened, session: str | None) -> int:
         shown.say_line(f"{one.at}  {one.what}  {one.bytes:,} bytes  {', '.join(one.names)}", cut=True)
     if given:
         shown.say_line(f"{sum(one.bytes for one in given):,} bytes in all", to_error=True)
-    else:
-        shown.say_line(f"no trace of a session {session!r}", to_error=True)
-    return DONE
+        return DONE
+    shown.say_line(f"no trace of a session {session!r}; `commonplace trace` lists those that left one", to_error=True)
+    return NO_SUCH_NOTE
 
 
 @cli.command("tour")

@@ -13,6 +13,7 @@ from typing import Literal, TextIO
 
 import click
 
+from commonplace.guard.text import one_line
 from commonplace.note.kind import KINDS, SYNONYMS
 from commonplace.outcomes import Conflict, Forgotten, Refused, Saved
 from commonplace.store.base import trust_of
@@ -34,7 +35,8 @@ def note_name(ctx: click.Context, param: click.Parameter, incomplete: str) -> li
     from commonplace.open import open_memory
 
     memory = open_memory(ctx.params.get("directory"))
-    return [note.name for note in memory.notes().notes if note.name.startswith(incomplete)]
+    names = [note.name for note in memory.notes().notes if note.name.startswith(incomplete)]
+    return [name for name in names if one_line(name) == name]  # others are for nobody to type
 
 
 NAME = click.argument("name", shell_complete=note_name)
@@ -62,6 +64,7 @@ NAME = click.argument("name", shell_complete=note_name)
     click.option("--pin/--no-pin", "pinned", default=None, help="Put it before others in the index."),
     click.option("--expect", metavar="STAMP", help="Only if the note still has this stamp (see show --json)."),
     click.option("--replace", is_flag=True, help="Replace whatever has this name."),
+    waits=True,
 )
 def remember(
     opened: Opened, text: tuple[str, ...], name: str | None, description: str | None, title: str | None, kind: str | None,
@@ -102,7 +105,7 @@ def show(opened: Opened, name: str) -> None:
     finding.show(opened, name)
 
 
-@command("edit", NAME)
+@command("edit", NAME, waits=True)
 def edit(opened: Opened, name: str) -> int:
     """Edit a note's file in your own editor."""
     return edit_file(opened, name, print_saved, print_no)
@@ -191,6 +194,8 @@ def text_of(words: tuple[str, ...]) -> str:
     """The text a person gave: the words, or what comes on stdin for a single dash."""
     if words != ("-",):
         return " ".join(words)
+    if shown.is_terminal(sys.stdin):
+        shown.say("type the fact, then Ctrl-D on a line of its own", to_error=True)
     try:
         raw = _waited_for(sys.stdin) if sys.stdin else b""
     except OSError as problem:

@@ -13,7 +13,7 @@ ANSWERS = {
     "recall": "hits more took_ms",
     "list": "notes problems",
     "show": "name title description kind tags created updated expires pinned applies_to supersedes session stamp body trust backlinks",
-    "edit": "outcome name; and if a note was kept, what remember answers; if not: draft faults",
+    "edit": "what remember answers; where nothing was changed: outcome name; where it was not kept: outcome name draft faults",
     "forget": "outcome name kept room warnings",
     "rename": "outcome name gone followed warnings",
     "merge": "outcome name gone followed warnings",
@@ -89,10 +89,15 @@ def _cell(text: str) -> str:
 
 
 def _named(answer: str) -> str:
-    parts = answer.split("; ")
-    return "; ".join(
-        part if "what" in part or "with" in part else " ".join(f"`{word}`" for word in part.split()) for part in parts
-    )
+    return "; ".join(map(_part, answer.split("; ")))
+
+
+def _part(text: str) -> str:
+    """Fields as code; what stands before a colon, or speaks of another command, as it is."""
+    when, colon, fields = text.rpartition(": ")
+    if text.startswith("what "):
+        return text
+    return when + colon + " ".join(f"`{word}`" for word in fields.split())
 
 
 if __name__ == "__main__":

@@ -93,6 +93,8 @@ def undo_(opened: Opened, name: str | None, session: str | None, moment: str | N
     """
     if sum(given is not None for given in (name, session, moment)) > 1:
         raise Misuse("give a note, --session or --at, one of them")
+    if session is not None and not session.strip():
+        raise Misuse("--session is empty; name the session whose changes to take back")
     memory, call = opened.memory, opened.call()
     if name is not None:
         done = undo.of_note(memory, name, call)
