@@ -199,7 +199,9 @@ def script() -> ScriptedModel:
 def _child(home: str, *command: str, server: str = "") -> int:
     """Run one of the two processes for real, and show what it says. Whatever else it knows comes from the home."""
     env = {name: value for name, value in os.environ.items() if not name.startswith(("COMMONPLACE", "MEMORY_DIR"))}
-    env |= {"COMMONPLACE_HOME": home, **({SERVER: server} if server else {})}
+    env |= {"COMMONPLACE_HOME": home}
+    if server:  # on this machine, which no proxy knows
+        env |= {SERVER: server, "NO_PROXY": "127.0.0.1", "no_proxy": "127.0.0.1"}
     done = subprocess.run(
         [sys.executable, "-m", *command], env=env, capture_output=True, text=True, timeout=_PATIENCE, check=False
     )

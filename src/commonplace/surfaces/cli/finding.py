@@ -11,6 +11,7 @@ from commonplace.note.note import spaced
 from commonplace.store.base import Problem
 from commonplace.surfaces import shown
 from commonplace.surfaces.cli.opened import Misuse, Opened
+from commonplace.surfaces.cli.options import MOST_HITS
 
 
 def recall(
@@ -35,7 +36,11 @@ def recall(
         shown.say_line(hit.description, indent=2)
         shown.say_line(f"found by: {', '.join(hit.reasons)}", indent=2)
     if found.more:
-        shown.say(f"{found.more} more; --limit {limit + found.more} shows all", to_error=True)
+        all_of_them = min(limit + found.more, MOST_HITS)
+        shown.say(
+            f"{found.more} more; --limit {all_of_them} shows {'all' if all_of_them < MOST_HITS else 'more'}",
+            to_error=True,
+        )
     return None
 
 

@@ -120,7 +120,7 @@ def trace(opened: Opened, session: str | None) -> int:
 
     Without SESSION: which sessions left a trace. `recall` and `preamble` take --session.
     """
-    traces = Trace(opened.settings.traces)
+    traces = Trace(opened.traces)
     if session is None:
         names = traces.sessions()
         if opened.json:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Sequence
 from contextlib import suppress
@@ -34,11 +35,19 @@ class Opened(NamedTuple):
 
         return f" --dir {quote(self.settings.notebook)}" if self.settings.given else ""
 
+    @property
+    def traces(self) -> str:
+        """Where it is kept what sessions were given of this notebook."""
+        from hashlib import sha256
+
+        place = sha256(self.memory.where.encode("utf-8", "surrogateescape")).hexdigest()[:16]
+        return os.path.join(self.settings.traces, place)
+
     def trace(self, session: str, what: str, names: Sequence[str], size: int) -> None:
         """Remember what a session was given, for `commonplace trace`."""
         from commonplace.trace import Trace
 
-        Trace(self.settings.traces).add(session, what, names, size)
+        Trace(self.traces).add(session, what, names, size)
 
     def call(self, session: str = "") -> Call:
         """The call of whoever is at the keyboard."""
