@@ -161,4 +161,4 @@ def _rank_of(found: Found) -> Rank:
 
 
 def _rank(trust: int, pinned: int, day: str, name: str) -> Rank:
-    return (-trust, -pinned, -rows.whole(day.replace("-", "") or 0), name)
+    return (-rows.whole(trust), -rows.whole(pinned), -rows.whole(day.replace("-", "") or 0), name)

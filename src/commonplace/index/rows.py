@@ -32,6 +32,9 @@ class _Kinds(dict[str, Kind]):
         raise Garbled(f"{word!r} is no kind")
 
 
+# What columns hold: a bit that flips in a row's head makes bytes or nothing of it.
+_TEXT = frozenset((str,))
+_KEPT = frozenset((str, int))
 # By the word a row keeps: several times quicker than asking the enumeration, two hundred times a listing.
 KIND = _Kinds({str(kind): kind for kind in Kind})
 SELECT = f"SELECT {', '.join(COLUMNS)} FROM notes"
@@ -62,6 +65,8 @@ def drop(db: sqlite3.Connection, name: str) -> None:
 
 def note_of(row: tuple[Any, ...]) -> Note:
     """The note a row stands for. It has no source: to change it, get it from the store."""
+    if not _KEPT.issuperset(map(type, row)):
+        raise Garbled(f"a value of {row[0]!r} is of another type")
     (name, _, folder, stamp, _, _, kind, word, title, description, tags, created, updated,
      _, expires, pinned, applies_to, supersedes, origin, session, odd, _, body) = row  # fmt: skip
     return Note(
@@ -74,6 +79,8 @@ def note_of(row: tuple[Any, ...]) -> Note:
 
 def line_row(row: tuple[str, str, str, str]) -> Line:
     """A listing's line from `name, kind, line, supersedes`."""
+    if not _TEXT.issuperset(map(type, row)):
+        raise Garbled(f"a value of {row[0]!r} is of another type")
     return Line(row[0], KIND[row[1]], row[2], unpacked(row[3])[:_CORRECTED] if row[3] else ())
 
 
