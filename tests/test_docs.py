@@ -141,6 +141,11 @@ def test_every_command_a_page_names_exists():
     assert re.search(r"`commonplace (\w+)`", INDEX_REACH)[1] in cli.commands
 
 
+def test_no_page_is_empty():
+    for page in PAGES:
+        assert len(page.read_text("utf-8")) > 500, page.name
+
+
 def test_every_link_between_the_pages_leads_somewhere():
     for page in PAGES:
         prose = re.sub(r"^```.*?^```|``.*?``|`[^`\n]*`", "", page.read_text("utf-8"), flags=re.DOTALL | re.MULTILINE)
