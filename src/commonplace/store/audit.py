@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import stat
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from typing import NamedTuple
 
 from commonplace.note.format import stamp_of
@@ -21,7 +21,7 @@ from commonplace.store.locking import LOCK
 from commonplace.store.looking import DAMAGE, LOG_BYTES, NOTE, WARNING, Finding, Look
 from commonplace.store.paths import CONTROL, HISTORY, INDEX, PLACES, TMP, kept_of, printable, shown, stem_of
 from commonplace.store.publish import SHELF
-from commonplace.store.raw import Raw, open_place, read_file, sort_of
+from commonplace.store.raw import Raw, open_notebook, open_place, read_file, sort_of
 from commonplace.store.surroundings import surroundings
 from commonplace.store.trouble import told
 from commonplace.store.turn import FORMAT, FORMAT_FILE
@@ -53,7 +53,7 @@ class Auditor:
     def audit(self, stamps: Mapping[str, str]) -> Audit:
         """Look at all of it. `stamps` has that of each note there is."""
         look = Look(self.disk)
-        with told(self.path, "checking it"), self._root() as root:
+        with told(self.path, "checking it"), open_notebook(self.disk, self.path) as root:
             if root is None:
                 return Audit((), 0, begun=False, vouched=None)
             _beside(look, root)
@@ -68,13 +68,13 @@ class Auditor:
             BadFormat: what is there is none anybody could read.
 
         """
-        with told(self.path, f"reading {INDEX}"), self._root() as root:
+        with told(self.path, f"reading {INDEX}"), open_notebook(self.disk, self.path) as root:
             return None if root is None else read_file(self.disk, root, INDEX, "")
 
     def quiet(self) -> bool:
         """Whether no writer holds the lock just now."""
         look = Look(self.disk)
-        with told(self.path, "looking for writers"), self._root() as root:
+        with told(self.path, "looking for writers"), open_notebook(self.disk, self.path) as root:
             if root is None:
                 return True
             with look.folder(CONTROL, root, CONTROL) as control:
@@ -82,18 +82,6 @@ class Auditor:
                     return True
                 with look.unlocked(LOCK, control) as free:
                     return free
-
-    @contextmanager
-    def _root(self) -> Iterator[int | None]:
-        try:
-            root = self.disk.open_root(self.path)
-        except FileNotFoundError:
-            yield None
-            return
-        try:
-            yield root
-        finally:
-            self.disk.close(root)
 
 
 # --- beside the notes ----------------------------------------------------------------------------------------

@@ -9,8 +9,8 @@ from __future__ import annotations
 import os
 import stat
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import replace
 
 from commonplace.errors import BadFormat, BadName, NotFound, StoreError
@@ -22,7 +22,7 @@ from commonplace.store.disk import Disk
 from commonplace.store.paths import INDEX, PLACES, file_of, oddity_of, place_of, printable, shown, stem_of
 from commonplace.store.provenance import Provenance
 from commonplace.store.publish import publish
-from commonplace.store.raw import find, open_place, pulse_of, signature_of, why_closed, why_not
+from commonplace.store.raw import find, open_notebook, open_place, pulse_of, signature_of, why_closed, why_not
 from commonplace.store.trouble import told
 from commonplace.store.turn import Turn, take_turn
 
@@ -46,7 +46,7 @@ class FileStore:
             file_of(name)
         except BadName as problem:
             raise NotFound(str(problem)) from None
-        with told(self.path, f"reading {name!r}"), self._root() as root:
+        with told(self.path, f"reading {name!r}"), open_notebook(self._disk, self.path) as root:
             raw = None if root is None else find(self._disk, root, name)
             if root is None or raw is None:
                 raise NotFound(f"no note named {name!r} in {self.path}; `commonplace list` shows the names there are")
@@ -68,7 +68,7 @@ class FileStore:
         problems: list[Problem] = []
         if os.path.islink(self._named):
             problems.append(Problem(self._named, f"the notebook is a link to {shown(self.path)}", unread=False))
-        with told(self.path, "looking through it"), self._root() as root:
+        with told(self.path, "looking through it"), open_notebook(self._disk, self.path) as root:
             if root is not None:
                 for folder in PLACES:
                     self._scan_folder(root, folder, seen, problems)
@@ -76,7 +76,7 @@ class FileStore:
         return Inventory(tuple(seen[name] for name in sorted(seen)), tuple(problems), mark)
 
     def pulse(self) -> Pulse:
-        with told(self.path, "looking at it"), self._root() as root:
+        with told(self.path, "looking at it"), open_notebook(self._disk, self.path) as root:
             return () if root is None else pulse_of(self._disk, root)
 
     def republish(self, make: Callable[[], str]) -> str:
@@ -109,19 +109,6 @@ class FileStore:
             if then is not None and landed.outcome != "unchanged":
                 warnings = then(_told(turn, wish, landed, note if ready else None))
         return Written(landed.outcome, note, landed.kept, warnings)
-
-    @contextmanager
-    def _root(self) -> Iterator[int | None]:
-        """The notebook's directory, open; None where it was never made."""
-        try:
-            root = self._disk.open_root(self.path)
-        except FileNotFoundError:
-            yield None
-            return
-        try:
-            yield root
-        finally:
-            self._disk.close(root)
 
     def _scan_folder(self, root: int, folder: str, seen: dict[str, Seen], problems: list[Problem]) -> None:
         disk = self._disk

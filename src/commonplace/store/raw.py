@@ -5,6 +5,8 @@ from __future__ import annotations
 import errno
 import os
 import stat
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import NamedTuple
 
 from commonplace.errors import BadFormat
@@ -88,6 +90,20 @@ def find(disk: Disk, root: int, name: str) -> Raw | None:
     if odd is not None:
         raise odd
     return None
+
+
+@contextmanager
+def open_notebook(disk: Disk, path: str) -> Iterator[int | None]:
+    """A notebook's directory, open; None where it was never made."""
+    try:
+        root = disk.open_root(path)
+    except FileNotFoundError:
+        yield None
+        return
+    try:
+        yield root
+    finally:
+        disk.close(root)
 
 
 def open_place(disk: Disk, root: int, folder: str) -> int | None:
