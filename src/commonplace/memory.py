@@ -165,7 +165,7 @@ class Memory:
         if self._past is None:
             return ()
         self._catalog.refresh(full=True)
-        return self._past().events({note.name: note.stamp for note, _ in self._catalog.notes()})
+        return self._past().events(self._catalog.stamps())
 
     def version(self, name: str, stamp: str) -> bytes | None:
         """The bytes of a note's version, the present one or one the history keeps; None where it is lost."""

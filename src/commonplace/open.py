@@ -6,14 +6,13 @@ import os
 import time
 from collections.abc import Callable
 from datetime import date
-from hashlib import sha256
 
 from commonplace.index.catalog import Catalog
 from commonplace.index.sidecar import Sidecar
 from commonplace.memory import Memory
 from commonplace.outcomes import Tools
 from commonplace.prompt.preamble import FULL, Profile
-from commonplace.settings import Settings, read_settings
+from commonplace.settings import Settings, mark_of, read_settings
 from commonplace.store.disk import Disk
 from commonplace.store.files import FileStore
 
@@ -41,7 +40,7 @@ def open_memory(
 
         return NoMemory()
     store = FileStore(settings.notebook, disk=disk, now=now)
-    sidecar = Sidecar(_sidecar_of(store.path, settings.cache))
+    sidecar = Sidecar(os.path.join(settings.cache, mark_of(store.path), "catalog.sqlite"))
     catalog = Catalog(store, sidecar, today=lambda: date.fromtimestamp(now()), republish=store.republish)
     return Memory(
         store, catalog, now=now, profile=profile, past=lambda: _past(store.path, disk or Disk()), toolbox=_toolbox,
@@ -66,9 +65,3 @@ def _auditor(notebook: str, disk: Disk) -> Auditor:
     from commonplace.store.audit import Auditor
 
     return Auditor(notebook, disk)
-
-
-def _sidecar_of(notebook: str, cache: str) -> str:
-    """The file derived from this notebook: one for each place a notebook can be."""
-    place = sha256(notebook.encode("utf-8", "surrogateescape")).hexdigest()[:16]
-    return os.path.join(cache, place, "catalog.sqlite")

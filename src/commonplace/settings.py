@@ -49,6 +49,13 @@ class Settings(NamedTuple):
         return os.path.join(self.cache, "drafts")
 
 
+def mark_of(notebook: str) -> str:
+    """What tells the things kept for one notebook from another's: a mark for each place a notebook can be."""
+    from hashlib import sha256
+
+    return sha256(notebook.encode("utf-8", "surrogateescape")).hexdigest()[:16]
+
+
 def switched_off(env: Mapping[str, str] | None = None) -> bool:
     """Whether COMMONPLACE=off makes every surface a silent no-op."""
     env = os.environ if env is None else env

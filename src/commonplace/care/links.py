@@ -80,7 +80,7 @@ def rename(memory: Memory, name: str, to: str, call: Call) -> Moved | Conflict |
             theirs=there,
         )
     call = call._replace(act=act())
-    saved = memory.keep(renamed(found.note, stem), expect="", call=_for(call, found))
+    saved = memory.keep(renamed(found.note, stem), expect="", call=on_behalf(call, found))
     followed = _follow(memory, {found.note.name: stem}, call)
     return _moved(memory, saved.note, [found.note], followed, saved.warnings, call)
 
@@ -108,7 +108,7 @@ def merge(
     call = call._replace(act=act())
     least = min((found, *rest), key=lambda one: trust_of(one.author()))
     try:
-        saved = memory.keep(merged, expect=found.note.stamp, call=_for(call, least))
+        saved = memory.keep(merged, expect=found.note.stamp, call=on_behalf(call, least))
     except Changed:
         return Conflict(
             name=found.note.name,
@@ -179,7 +179,7 @@ def _corrected(memory: Memory, name: str, correct: Callable[[Note], Note], call:
         if wanted == found.note:
             return False
         try:
-            memory.keep(wanted, expect=found.note.stamp, call=_for(call, found))
+            memory.keep(wanted, expect=found.note.stamp, call=on_behalf(call, found))
         except Changed:
             continue
         return True
@@ -224,7 +224,7 @@ def _slug(words: str) -> str:
         return ""
 
 
-def _for(call: Call, found: Found) -> Call:
+def on_behalf(call: Call, found: Found) -> Call:
     """The call of a change that says nothing new: the words stay those of who wrote them, or of whoever ranks lower."""
     author = found.author()
     return call._replace(origin=author) if trust_of(author) < trust_of(call.origin) else call

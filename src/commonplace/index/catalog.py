@@ -223,6 +223,10 @@ class Catalog:
         """How many notes there are of each kind."""
         return self._answer(front.totals)
 
+    def stamps(self) -> dict[str, str]:
+        """The stamp of every note, by name."""
+        return self._answer(lambda db: dict(db.execute("SELECT name, stamp FROM notes").fetchall()))
+
     def size(self) -> int:
         """How many bytes the notes' files have."""
         return self._answer(lambda db: int(db.execute("SELECT coalesce(sum(size), 0) FROM files").fetchone()[0]))

@@ -9,7 +9,6 @@ import subprocess
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
-from hashlib import sha256
 from typing import Any
 
 from commonplace.errors import Changed, EditorFailed
@@ -17,6 +16,7 @@ from commonplace.note.format import parse
 from commonplace.note.lint import faults
 from commonplace.note.note import Note
 from commonplace.outcomes import Conflict, Saved
+from commonplace.settings import mark_of
 from commonplace.surfaces import shown
 from commonplace.surfaces.cli.opened import CONFLICT, DONE, REFUSED, Opened
 
@@ -112,8 +112,7 @@ class _Draft:
 
 
 def _draft(opened: Opened, note: Note) -> _Draft:
-    place = sha256(opened.memory.where.encode("utf-8", "surrogateescape")).hexdigest()[:16]
-    path = os.path.join(opened.settings.drafts, place)
+    path = os.path.join(opened.settings.drafts, mark_of(opened.memory.where))
     try:
         return _Draft(path, os.path.basename(opened.memory.file_of(note)), note)
     except OSError as problem:

@@ -13,10 +13,10 @@ from typing import Literal, TextIO
 
 import click
 
+from commonplace.care.links import on_behalf
 from commonplace.guard.text import one_line
 from commonplace.note.kind import KINDS, SYNONYMS
 from commonplace.outcomes import Conflict, Forgotten, Refused, Saved
-from commonplace.store.base import trust_of
 from commonplace.surfaces import shown
 from commonplace.surfaces.cli import finding
 from commonplace.surfaces.cli.editing import edit_file
@@ -219,9 +219,7 @@ def _waited_for(stdin: TextIO) -> bytes:
 
 def _pinned(opened: Opened, name: str, *, pinned: bool) -> int:
     found = opened.memory.find(name)
-    call, author = opened.call(), found.author()
-    if trust_of(author) < trust_of(call.origin):  # the words stay theirs
-        call = call._replace(origin=author)
+    call = on_behalf(opened.call(), found)  # the words stay theirs
     return print_saved(
         opened, opened.memory.keep(changed(found.note, pinned=pinned), expect=found.note.stamp, call=call)
     )

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from commonplace.errors import CommonplaceError, NotFound
 from commonplace.memory import Memory
-from commonplace.settings import Settings
+from commonplace.settings import Settings, mark_of
 from commonplace.store.base import Call
 from commonplace.surfaces import shown
 
@@ -38,10 +38,7 @@ class Opened(NamedTuple):
     @property
     def traces(self) -> str:
         """Where it is kept what sessions were given of this notebook."""
-        from hashlib import sha256
-
-        place = sha256(self.memory.where.encode("utf-8", "surrogateescape")).hexdigest()[:16]
-        return os.path.join(self.settings.traces, place)
+        return os.path.join(self.settings.traces, mark_of(self.memory.where))
 
     def trace(self, session: str, what: str, names: Sequence[str], size: int) -> None:
         """Remember what a session was given, for `commonplace trace`."""
