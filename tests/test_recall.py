@@ -9,20 +9,44 @@ from hypothesis import strategies as st
 from tests.texts import examples, texts
 
 from commonplace import open_memory
+from commonplace.index.sidecar import Sidecar
 from commonplace.note.kind import Kind
 from commonplace.note.note import Note
+from commonplace.recall import analyze
+from commonplace.recall import notes as corpus
 from commonplace.recall.asked import Asked, age
-from commonplace.recall.substring import folded, rank, terms
+from commonplace.recall.finder import Changes, Finder
 
 TODAY = date(2026, 5, 15)
+LANGUAGES = ("english", "german", "french", "spanish", "italian", "turkish")
 
 
 def note(name, body="Nothing of note.", **given):
     return Note(name=name, body=body, **{"description": "", "title": name, **given})
 
 
+class Fixed:
+    """A corpus of these notes, handed over once."""
+
+    def __init__(self, notes):
+        self.notes = list(notes)
+
+    def waits(self, db):
+        return bool(self.notes)
+
+    def changes(self, db, most):
+        some, self.notes = self.notes[:most], self.notes[most:]
+        return Changes(tuple(map(corpus.text_of, some)), ())
+
+    def begin_again(self, db): ...
+
+
+def answers(notes, query):
+    return Finder(Sidecar(None), Fixed(notes)).find(query, TODAY)
+
+
 def found(notes, query):
-    return [hit.note.name for hit in rank(notes, query)]
+    return [placed.found.key for placed in answers(notes, query).placed]
 
 
 # --- where a word may stand ------------------------------------------------------------------------------------
@@ -38,9 +62,9 @@ PLACES = {
 
 @pytest.mark.parametrize("place", PLACES)
 def test_a_word_is_found_wherever_a_note_says_it(place):
-    hits = rank([note("other"), PLACES[place]], "zeppelin")
-    assert [hit.note for hit in hits] == [PLACES[place]]
-    assert hits[0].reasons == (f"zeppelin in its {'text' if place == 'body' else 'heading'}",)
+    found = answers([note("other"), PLACES[place]], "zeppelin").placed
+    assert [one.found.key for one in found] == [PLACES[place].name]
+    assert (found[0].found.in_heading, found[0].found.in_body) == (((), (0,)) if place == "body" else ((0,), ()))
 
 
 # What is asked, what is said, and whether the one finds the other.
@@ -105,7 +129,7 @@ FINDS = [
     ("🎉", "🎉 is how Ana says yes", True),
     ("🎉", "Ana says yes", False),
     ("🎉 yes", "Ana says yes", True),
-    ("???", "What??? Really", True),
+    ("???", "What??? Really", False),
     ("the", "the what", True),
     ("what is the", "what is the time", True),
     ("tea", "coffee", False),
@@ -133,37 +157,39 @@ def test_the_order_is_sensible(query, notes, why):
     first = notes[0].name
     assert found(notes, query)[0] == first
     assert found(notes[::-1], query)[0] == first
-    scores = [hit.score for hit in rank(notes, query)]
+    scores = [placed.parts.sum for placed in answers(notes, query).placed]
     assert scores == sorted(scores, reverse=True)
 
 
-@examples(200, 4000)
+@examples(60, 2000)
 @hypothesis.given(
-    st.lists(st.builds(note, st.sampled_from("abcdef"), texts(6), description=texts(4), tags=st.lists(texts(2)).map(tuple)), max_size=5),
+    st.lists(
+        st.builds(note, st.sampled_from("abcdef"), texts(6), description=texts(4), tags=st.lists(texts(2)).map(tuple)),
+        max_size=5, unique_by=lambda each: each.name,
+    ),
     texts(6),
 )  # fmt: skip
-def test_every_reason_is_true_and_every_hit_has_one(notes, query):
-    hits = rank(notes, query)
-    for hit in hits:
-        assert hit.reasons
-        assert hit.score > 0
-        head = folded(" ".join((hit.note.name, hit.note.title, hit.note.description, *hit.note.tags)))
-        for reason in hit.reasons:
-            word, _, where = reason.rpartition(" in its ")
-            assert word in (head if where == "heading" else folded(hit.note.body))
-            assert len(word) <= 4000
-    assert len(hits) == len({id(hit.note) for hit in hits})
-    for word in terms(query):
-        assert word.strip() == word != ""
+def test_every_hit_holds_a_word_of_the_query(notes, query):
+    by_name = {each.name: each for each in notes}
+    found = answers(notes, query)
+    for placed in found.placed:
+        assert placed.parts.sum > 0
+        text = corpus.text_of(by_name[placed.found.key])
+        assert placed.found.in_heading or placed.found.in_body
+        for where, numbers in ((text.heading, placed.found.in_heading), (text.body, placed.found.in_body)):
+            held = {term for language in LANGUAGES for term in analyze.analyzer(language).terms(where)}
+            for number in numbers:
+                assert held & set(found.words[number].terms)
+    assert len(found.placed) == len({placed.found.key for placed in found.placed})
 
 
-@examples(150, 3000)
+@examples(60, 2000)
 @hypothesis.given(texts(10), st.integers(0, 3))
 def test_what_a_note_says_finds_it(said, extra):
     """Any word of a note, asked for as it stands there, finds the note."""
-    holder = note("holder", body=said)
-    for word in terms(said)[:5]:
-        assert "holder" in found([holder, *(note(f"other-{i}") for i in range(extra))], word), word
+    others = [note(f"other-{i}") for i in range(extra)]
+    for chunk in analyze.chunks(said)[:5]:
+        assert "holder" in found([note("holder", body=said), *others], chunk), chunk
 
 
 @pytest.mark.promise
@@ -244,7 +270,7 @@ def test_kinds_tags_and_days_narrow_a_recall_and_a_list_alike(memory, book):
     for name, header in FILES.items():
         (book / f"{name}.md").write_text(f"---\n{header}\n---\nThe zeppelin.\n")
     for given, names in NARROWED:
-        assert [hit.name for hit in memory.recall("zeppelin", limit=10, **given).hits] == names, given
+        assert sorted(hit.name for hit in memory.recall("zeppelin", limit=10, **given).hits) == names, given
         assert [each.name for each in memory.notes(**given).notes] == names, given
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from datetime import date
 from typing import Any, Literal, Self
 
@@ -22,8 +23,11 @@ from commonplace.note.note import Note
 from commonplace.note.prose import clamp
 from commonplace.outcomes import Answer, Conflict, Forgotten, Hit, Recall, Refused, Saved, Scan, Status, Tools
 from commonplace.prompt.preamble import FULL, LAST_SESSIONS, Profile, preamble
+from commonplace.recall import fuse
 from commonplace.recall.asked import Asked, age
-from commonplace.recall.substring import Ranked, rank
+from commonplace.recall.finder import Finder
+from commonplace.recall.fuse import Placed
+from commonplace.recall.notes import Notes
 from commonplace.saving import ATTEMPTS, Saving
 from commonplace.store.base import Call, Found, Store, voice_of
 
@@ -34,6 +38,8 @@ if TYPE_CHECKING:
     from commonplace.store.history import Event, History
 
 _EXCERPT_CHARS = 300
+# So many of the best are looked at as notes: who wrote them, what corrects them, how old they are.
+_WEIGHED = 50
 # Opens what is known of the notebook's past.
 Past = Callable[[], "History"]
 
@@ -60,6 +66,7 @@ class Memory:
         self._saving = Saving(store, catalog, now)
         self._toolbox = toolbox
         self._auditor = auditor
+        self._finder = Finder(catalog.side, Notes())
 
     @property
     def where(self) -> str:
@@ -125,13 +132,11 @@ class Memory:
         began = time.perf_counter()
         asked = Asked.of(kinds, tags, since)
         self._catalog.refresh()
-        best, authors, more = self._ranked(asked, query, limit)
-        if not self._catalog.holds([hit.note.name for hit in best]):
+        found = self._found(asked, query, max(limit, 0))
+        if not self._catalog.holds([hit.name for hit in found.hits]):
             self._catalog.refresh(full=True)
-            best, authors, more = self._ranked(asked, query, limit)
-        hits = tuple(self._hit(hit, authors[hit.note.name]) for hit in best)
-        took = (time.perf_counter() - began) * 1000
-        return Recall(hits=hits, took_ms=round(took, 2), more=more)
+            found = self._found(asked, query, max(limit, 0))
+        return replace(found, took_ms=round((time.perf_counter() - began) * 1000, 2))
 
     def read(self, name: str) -> Note:
         """The note of this name, fresh from the store, with the stamp a correction should expect.
@@ -269,12 +274,19 @@ class Memory:
 
     # --- finding ---------------------------------------------------------------------------------------------
 
-    def _ranked(self, asked: Asked, query: str, limit: int) -> tuple[list[Ranked], dict[str, str], int]:
-        """The best hits, who wrote each note, and how many more hits there were."""
-        found = self._catalog.notes()
-        ranked = rank([note for note, _ in found if asked.takes(note)], query)
-        best = ranked[: max(limit, 0)]
-        return best, {note.name: author for note, author in found}, len(ranked) - len(best)
+    def _found(self, asked: Asked, query: str, limit: int) -> Recall:
+        """The best hits by what the tables say."""
+        among = self._catalog.taking(asked.takes) if asked.narrow else None
+        answers = self._finder.find(query, self.today(), among)
+        standing = self._catalog.standing([one.found.key for one in answers.placed[:_WEIGHED]], self.today())
+        placed = fuse.standing(answers.placed[:_WEIGHED], standing, self.today())
+        notes = self._catalog.these([one.found.key for one in placed[:limit]])
+        hits = tuple(
+            self._hit(one, *notes[one.found.key], fuse.reasons(one, answers.words, standing[one.found.key]))
+            for one in placed[:limit]
+            if one.found.key in notes
+        )
+        return Recall(hits=hits, took_ms=0.0, more=max(len(answers.placed) - len(hits), 0), guessed=answers.guessed)
 
     def _listed(self, budget: Budget, reach: str) -> Listing:
         """The index within a budget, every line of it checked against its file."""
@@ -284,13 +296,13 @@ class Memory:
         self._catalog.refresh(full=True)
         return self._catalog.listing(self.today(), budget, reach=reach)
 
-    def _hit(self, found: Ranked, author: str) -> Hit:
-        note = found.note
+    def _hit(self, placed: Placed, note: Note, author: str, reasons: tuple[str, ...]) -> Hit:
         return Hit(
             name=note.name, title=note.title, description=note.description, kind=note.kind, where=self.where,
-            score=round(found.score, 3), reasons=found.reasons, age=age(note.updated or note.created, self.today()),
+            score=round(placed.parts.sum, 3), reasons=reasons, age=age(note.updated or note.created, self.today()),
             trust=author, excerpt=clamp(one_line(note.body), _EXCERPT_CHARS),
             expired=note.expires is not None and note.expires < self.today(),
+            parts=tuple((part, round(worth, 3)) for part, worth in placed.parts._asdict().items() if worth),
         )  # fmt: skip
 
     def _tools(self) -> Tools:

@@ -99,6 +99,8 @@ class Hit:
     trust: str
     excerpt: str
     expired: bool = False
+    parts: tuple[tuple[str, float], ...] = ()
+    """What the score is the sum of."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -108,6 +110,8 @@ class Recall:
     hits: tuple[Hit, ...]
     took_ms: float
     more: int
+    guessed: tuple[tuple[str, str], ...] = ()
+    """Words no note holds, and what was looked for in their place."""
 
 
 class Answer(NamedTuple):

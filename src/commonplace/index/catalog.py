@@ -11,13 +11,14 @@ import time
 from collections.abc import Callable, Sequence
 from datetime import date
 from threading import local
-from typing import Any, NamedTuple, TypeVar
+from typing import NamedTuple, TypeVar
 
 from commonplace.errors import BadFormat, NotFound, StoreError
-from commonplace.index import front, rows
+from commonplace.index import front, rows, state
 from commonplace.index.front import Known
 from commonplace.index.listing import INDEX_HEAD, INDEX_REACH, WHOLE_INDEX, Budget, Line, Listing, fit
 from commonplace.index.sidecar import Sidecar
+from commonplace.index.state import State
 from commonplace.note.kind import Kind
 from commonplace.note.note import Note
 from commonplace.store.base import UNSETTLED, Change, Found, Problem, Pulse, Seen, Store
@@ -45,17 +46,6 @@ T = TypeVar("T")
 
 # Puts an index beside the notes, made by the function when it is this writer's turn.
 Republish = Callable[[Callable[[], str]], str]
-
-
-class _State(NamedTuple):
-    """What the catalog knew when a refresh began."""
-
-    version: int
-    pulse: Pulse
-    young: int
-    log: str
-    scanned: float
-    files: dict[str, tuple[str, int, int, int, int]]
 
 
 class _Read(NamedTuple):
@@ -122,29 +112,29 @@ class Catalog:
 
         `begin` fills tables nobody has filled yet even where there are no notes; else nothing is made for those.
         """
-        state = self._side.run(_read_state)
+        had = self._side.run(state.read)
         looked = time.time_ns()
         pulse = self._store.pulse()
-        recent = 0 <= time.time() - state.scanned < self._scan_every
-        quiet = recent and pulse == state.pulse and not state.young
-        self._mine.all_seen = full or not quiet or len(state.files) <= self._scan_limit
+        recent = 0 <= time.time() - had.scanned < self._scan_every
+        quiet = recent and pulse == had.pulse and not had.young
+        self._mine.all_seen = full or not quiet or len(had.files) <= self._scan_limit
         if not self._mine.all_seen:
             return
         inventory = self._store.scan()
         self._lying_about = inventory.problems
-        gone = set(state.files).difference(seen.name for seen in inventory.seen)
-        known = state.files if inventory.log == state.log else {}  # by another log, others may have written all
+        gone = set(had.files).difference(seen.name for seen in inventory.seen)
+        known = had.files if inventory.log == had.log else {}  # by another log, others may have written all
         again = [self._read(s) for s in inventory.seen if known.get(s.name) != (s.folder, *s.signature)]
-        same = not gone and not again and pulse == state.pulse and len(state.files) <= self._scan_limit
-        if same and (state.scanned or not begin):
+        same = not gone and not again and pulse == had.pulse and len(had.files) <= self._scan_limit
+        if same and (had.scanned or not begin):
             return
-        young = looked if pulse != state.pulse else state.young if _within(looked - state.young, _SETTLING_NS) else 0
+        young = looked if pulse != had.pulse else had.young if _within(looked - had.young, _SETTLING_NS) else 0
         looked_at = _Looked(gone, again, pulse, young, inventory.log)
-        other = self._side.run(lambda db: _apply(db, state, looked_at), write=True)
+        other = self._side.run(lambda db: _apply(db, had, looked_at), write=True)
         if other is None:  # the tables that knew the other notes are gone
             self.refresh(full=True)
             return
-        if self._republish is not None and (other or pulse != state.pulse):
+        if self._republish is not None and (other or pulse != had.pulse):
             self._republish(self._index)
             self._note_pulse(pulse)
 
@@ -155,11 +145,11 @@ class Catalog:
 
     def lags(self) -> bool:
         """Whether some entry came, went or was replaced since the last refresh."""
-        return self._side.run(_pulse) != self._store.pulse()
+        return self._side.run(state.pulse) != self._store.pulse()
 
     def begin(self) -> None:
         """Fill tables that nobody has filled yet, before a first change: `follow` adds to what is known."""
-        if not self._side.run(lambda db: _get(db, "scanned", 0.0)):
+        if not self._side.run(lambda db: state.get(db, "scanned", 0.0)):
             self.refresh(full=True, begin=True)
 
     def follow(self, change: Change) -> tuple[str, ...]:
@@ -219,6 +209,20 @@ class Catalog:
             lambda db: [(rows.note_of(row), row[4]) for row in db.execute(rows.SELECT + " ORDER BY name")]
         )
 
+    def taking(self, takes: Callable[[Note], bool]) -> frozenset[str]:
+        """The names of the notes a caller wants."""
+        return frozenset(note.name for note, _ in self.notes() if takes(note))
+
+    def these(self, names: Sequence[str]) -> dict[str, tuple[Note, str]]:
+        """Some notes with who wrote each."""
+        places = ",".join("?" * len(names))
+        found = self._answer(lambda db: db.execute(f"{rows.SELECT} WHERE name IN ({places})", names).fetchall())
+        return {row[0]: (rows.note_of(row), row[4]) for row in found}
+
+    def standing(self, names: Sequence[str], today: date) -> dict[str, rows.Standing]:
+        """What counts for or against some notes, whatever they say."""
+        return self._answer(lambda db: rows.standing(db, names, today))
+
     def counts(self) -> dict[Kind, int]:
         """How many notes there are of each kind."""
         return self._answer(front.totals)
@@ -246,21 +250,21 @@ class Catalog:
     def _worked_in(self, db: sqlite3.Connection, change: Change) -> Known | None:
         """The index with a change, from what this process knew before it; None where only the tables can tell."""
         known = self._known
-        if known is None or known.front.today != self._today().isoformat() or known.version != _version(db):
+        if known is None or known.front.today != self._today().isoformat() or known.version != state.version(db):
             return None
         return front.worked_in(db, known, change.name, change.found)
 
     def _follow(self, db: sqlite3.Connection, change: Change, ahead: Known | None) -> Known | None:
         """Write one change. Answers the index with it: the one that went out ahead, if nothing else happened since."""
-        if not _get(db, "scanned", 0.0):  # tables just begun again know no other note: the next call fills them
+        if not state.get(db, "scanned", 0.0):  # tables just begun again know no other note: the next call fills them
             return None
-        version = _version(db) + 1
+        version = state.version(db) + 1
         if change.found is None:
             rows.drop(db, change.name)
         else:
             rows.put_file(db, _settled(change.found.seen, time.time_ns()), version, "")
             rows.put_note(db, change.found)
-        _set(db, "version", version)
+        state.put(db, "version", version)
         if ahead is not None and ahead.version == version:
             self._note_ours(db, change)
             return ahead
@@ -268,8 +272,8 @@ class Catalog:
 
     def _note_ours(self, db: sqlite3.Connection, change: Change) -> None:
         """Remember the state a change of ours and its index left behind."""
-        if _pulse(db) == change.before:  # else something else happened too, which a refresh must find
-            _set_pulse(db, self._store.pulse(), time.time_ns())
+        if state.pulse(db) == change.before:  # else something else happened too, which a refresh must find
+            state.set_pulse(db, self._store.pulse(), time.time_ns())
 
     def _unchanged(self, name: str) -> bool:
         known = self._side.run(lambda db: db.execute(_FILE, (name,)).fetchone())
@@ -297,36 +301,28 @@ class Catalog:
         return _Read(_settled(found.seen, at), found, "")
 
     def _note_pulse(self, pulse: Pulse) -> None:
-        self._side.run(lambda db: _set_pulse(db, self._store.pulse() or pulse, time.time_ns()), write=True)
+        self._side.run(lambda db: state.set_pulse(db, self._store.pulse() or pulse, time.time_ns()), write=True)
 
 
-def _read_state(db: sqlite3.Connection) -> _State:
-    files = {
-        name: tuple(rest) for name, *rest in db.execute("SELECT name, folder, inode, size, mtime, ctime FROM files")
-    }
-    young, log = rows.whole(_get(db, "young", 0)), str(_get(db, "log", ""))
-    return _State(_version(db), _pulse(db), young, log, float(rows.whole(_get(db, "scanned", 0))), files)
-
-
-def _apply(db: sqlite3.Connection, state: _State, looked: _Looked) -> bool | None:
+def _apply(db: sqlite3.Connection, had: State, looked: _Looked) -> bool | None:
     """Write what a refresh found, except over rows a writer brought up to date since it began.
 
     Answers whether any note says something else than before; None, and nothing written, into other tables.
     """
-    if state.scanned and not _get(db, "scanned", 0.0):
+    if had.scanned and not state.get(db, "scanned", 0.0):
         return None
-    version = _version(db) + 1
-    newer = {name for (name,) in db.execute("SELECT name FROM files WHERE version > ?", (state.version,))}
+    version = state.version(db) + 1
+    newer = {name for (name,) in db.execute("SELECT name FROM files WHERE version > ?", (had.version,))}
     other = bool(looked.gone - newer)
     for name in looked.gone - newer:
         rows.drop(db, name)
     for read in looked.again:
         if read.seen.name not in newer:
-            other = _apply_read(db, read, version, same_log=looked.log == state.log) or other
-    _set(db, "version", version)
-    _set_pulse(db, looked.pulse, looked.young)
-    _set(db, "log", looked.log)
-    _set(db, "scanned", int(time.time()))
+            other = _apply_read(db, read, version, same_log=looked.log == had.log) or other
+    state.put(db, "version", version)
+    state.set_pulse(db, looked.pulse, looked.young)
+    state.put(db, "log", looked.log)
+    state.put(db, "scanned", int(time.time()))
     return other
 
 
@@ -369,30 +365,3 @@ def _troubled(db: sqlite3.Connection) -> list[Problem]:
     for folder, name, packed in db.execute("SELECT folder, name, odd FROM notes WHERE odd != ''"):
         found += [Problem(place_of(name, folder), word, unread=False) for word in rows.unpacked(packed)]
     return found
-
-
-def _get(db: sqlite3.Connection, key: str, default: Any) -> Any:
-    row = db.execute("SELECT value FROM meta WHERE key = ?", (key,)).fetchone()
-    return row[0] if row else default
-
-
-def _version(db: sqlite3.Connection) -> int:
-    return rows.whole(_get(db, "version", 0))
-
-
-def _set(db: sqlite3.Connection, key: str, value: object) -> None:
-    db.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (key, value))
-
-
-def _pulse(db: sqlite3.Connection) -> Pulse:
-    text = str(_get(db, "pulse", ""))
-    return tuple(map(rows.whole, text.split()))
-
-
-def _set_pulse(db: sqlite3.Connection, pulse: Pulse, young: int) -> None:
-    """Remember a pulse, and since when it is known while it is young: a change in the same tick would not show in it.
-
-    It is relied on (0) once a scan began long enough after it was first seen.
-    """
-    _set(db, "pulse", " ".join(map(str, pulse)))
-    _set(db, "young", young)

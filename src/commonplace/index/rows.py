@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import sqlite3
+from collections.abc import Sequence
 from datetime import date
-from typing import Any
+from typing import Any, NamedTuple
 
 from commonplace.errors import BadName
 from commonplace.index.listing import Line, line_of
@@ -27,6 +28,16 @@ class Garbled(sqlite3.DatabaseError):
     """A row's bytes are not what was written: the tables are damaged, though SQLite has not noticed."""
 
 
+class Standing(NamedTuple):
+    """What counts for or against a note, whatever it says."""
+
+    trust: int
+    pinned: bool
+    day: str
+    expired: bool
+    corrected: str  # the note that says it corrects this one; '' for none
+
+
 class _Kinds(dict[str, Kind]):
     def __missing__(self, word: str) -> Kind:
         raise Garbled(f"{word!r} is no kind")
@@ -38,6 +49,10 @@ _KEPT = frozenset((str, int))
 # By the word a row keeps: several times quicker than asking the enumeration, two hundred times a listing.
 KIND = _Kinds({str(kind): kind for kind in Kind})
 SELECT = f"SELECT {', '.join(COLUMNS)} FROM notes"
+
+
+_STANDING = "SELECT name, trust, pinned, day, expires FROM notes WHERE name IN ({})"
+_CORRECTING = "SELECT name, supersedes FROM notes WHERE supersedes != '' ORDER BY day, name"
 
 
 def put_note(db: sqlite3.Connection, found: Found) -> None:
@@ -75,6 +90,23 @@ def note_of(row: tuple[Any, ...]) -> Note:
         applies_to=unpacked(applies_to), supersedes=unpacked(supersedes), origin=origin, session=session,
         folder=folder, stamp=stamp, odd=unpacked(odd),
     )  # fmt: skip
+
+
+def standing(db: sqlite3.Connection, names: Sequence[str], today: date) -> dict[str, Standing]:
+    """What counts for or against some notes, and those that correct them."""
+    correcting = {
+        old: name for name, packed in db.execute(_CORRECTING) for old in unpacked(packed)[:_CORRECTED] if old != name
+    }
+    asked, last = set[str](), set(names)
+    while last - asked:  # what corrects them, what corrects that, and so on
+        asked |= last
+        last = {correcting[name] for name in last if name in correcting}
+    day = today.isoformat()
+    found = db.execute(_STANDING.format(",".join("?" * len(asked))), tuple(asked))
+    return {
+        name: Standing(whole(trust), bool(pinned), said, bool(expires) and expires < day, correcting.get(name, ""))
+        for name, trust, pinned, said, expires in found
+    }
 
 
 def line_row(row: tuple[str, str, str, str]) -> Line:

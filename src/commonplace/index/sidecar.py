@@ -19,7 +19,7 @@ from weakref import WeakSet
 T = TypeVar("T")
 
 # Raise it whenever a table, or the text kept in one (an index line), would come out differently.
-SCHEMA = 4
+SCHEMA = 5
 _MEMORY = ":memory:"
 # Another process's transaction takes milliseconds; who waited this long, for one that is stuck, goes on without the
 # file: no call may take longer than a second.
@@ -62,8 +62,28 @@ _TABLES = (
         UPDATE totals SET count = count - 1 WHERE kind = old.kind; END""",
     """CREATE TRIGGER note_came AFTER INSERT ON notes BEGIN
         INSERT INTO totals VALUES (new.kind, 1) ON CONFLICT (kind) DO UPDATE SET count = count + 1; END""",
+    # What recall finds by: texts as their finished terms, which of those there are, and what they mean.
+    """CREATE TABLE texts (
+        id INTEGER PRIMARY KEY, key TEXT NOT NULL UNIQUE, clusters TEXT NOT NULL, day TEXT NOT NULL,
+        size INTEGER NOT NULL, language TEXT NOT NULL
+    )""",
+    """CREATE VIRTUAL TABLE words USING fts5(heading, body, tokenize = "ascii tokenchars '.+#'")""",
+    "CREATE TABLE vocabulary (term TEXT PRIMARY KEY, texts INTEGER NOT NULL) WITHOUT ROWID",
+    "CREATE TABLE spoken (language TEXT PRIMARY KEY, texts INTEGER NOT NULL, terms INTEGER NOT NULL) WITHOUT ROWID",
+    """CREATE TRIGGER text_went AFTER DELETE ON texts BEGIN
+        UPDATE spoken SET texts = texts - 1, terms = terms - old.size WHERE language = old.language; END""",
+    """CREATE TRIGGER text_came AFTER INSERT ON texts BEGIN
+        INSERT INTO spoken VALUES (new.language, 1, new.size)
+        ON CONFLICT (language) DO UPDATE SET texts = texts + 1, terms = terms + excluded.terms; END""",
+    # A cache: by which model, of what text.
+    "CREATE TABLE vectors (model TEXT, text BLOB, vector BLOB NOT NULL, PRIMARY KEY (model, text)) WITHOUT ROWID",
+    # Notes that changed since they were last made findable.
+    "CREATE TABLE pending (name TEXT PRIMARY KEY) WITHOUT ROWID",
+    "CREATE TRIGGER note_waits AFTER INSERT ON notes BEGIN INSERT OR IGNORE INTO pending VALUES (new.name); END",
+    "CREATE TRIGGER note_is_missed AFTER DELETE ON notes BEGIN INSERT OR IGNORE INTO pending VALUES (old.name); END",
 )
-_MADE = "SELECT sql FROM sqlite_master WHERE sql IS NOT NULL AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\'"
+_MADE = """SELECT sql FROM sqlite_master WHERE sql IS NOT NULL AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\'
+    AND name NOT LIKE 'words\\_%' ESCAPE '\\'"""
 # What another version left, full-text tables first: they take those along that hold what is theirs.
 _LEFT_OVER = """SELECT type, replace(name, '"', '""') FROM sqlite_master WHERE type IN ('table', 'view')
     AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\' ORDER BY sql NOT LIKE 'CREATE VIRTUAL%'"""
@@ -127,7 +147,7 @@ class Sidecar:
                 if db.execute("PRAGMA user_version").fetchone()[0] != SCHEMA:
                     return None, ""  # the next call begins it again, and says so
                 db.backup(copy._connection(write=False))
-            flaw = copy.run(_flaw)
+            flaw = copy._in_transaction(_flaw, write=False)  # `run` would begin a damaged copy again, and find nothing
         except (sqlite3.Error, OSError, UnicodeDecodeError) as problem:
             flaw = "" if _is_no_damage(problem) else str(problem)
             return None, flaw
@@ -263,6 +283,7 @@ def _flaw(db: sqlite3.Connection) -> str:
     said = [str(row[0]) for row in db.execute("PRAGMA integrity_check(1)")]
     if said != ["ok"]:
         return " ".join(" ".join(said).split())
+    db.execute("INSERT INTO words (words) VALUES ('integrity-check')")  # raises where they are not as they were put
     made = {sql for (sql,) in db.execute(_MADE)}
     return "" if made == set(_TABLES) else "its tables are not as they were made"
 

@@ -26,6 +26,11 @@ class Asked(NamedTuple):
         day = since.date() if isinstance(since, datetime) else since
         return cls(asked, frozenset(tag.casefold() for tag in words), day)
 
+    @property
+    def narrow(self) -> bool:
+        """Whether it asks for anything in particular."""
+        return bool(self.kinds or self.tags or self.since)
+
     def takes(self, note: Note) -> bool:
         day = note.updated or note.created
         return (

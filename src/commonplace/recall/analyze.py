@@ -1,0 +1,239 @@
+"""The one analyzer: what terms a text is found by, for notes and queries alike.
+
+A word is folded (case, width, accents) and stemmed; an identifier gives itself and its parts; scripts written without
+spaces give pairs of characters. It knows texts only: not what holds the terms, nor how they are weighed.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import NamedTuple
+
+from Stemmer import Stemmer, version
+
+# What the terms kept anywhere depend on: by another stemmer, or after a change here that gives a text other terms
+# (raise the number), they are made again.
+STEMS = f"1 {version()}"
+ENGLISH = "english"
+# A term is no longer than this: longer runs are hashes and base64, found by their beginning.
+_TERM_CHARS = 64
+# More of a text than this is not analysed: a foreign file may be any size.
+_TEXT_CHARS = 200_000
+# A query longer than this is a pasted log, whose words repeat.
+_QUERY_CHARS = 20_000
+
+# Vowel signs and other marks that belong to a word, which `\w` does not count.
+_MARKS = (
+    "\u0300-\u036f\u0591-\u05bd\u05bf\u05c1\u05c2\u05c4\u05c5\u05c7\u0610-\u061a\u064b-\u065f\u0670\u06d6-\u06ed"
+    "\u0900-\u0963\u0966-\u0dff\u0e31-\u0e4e\u0eb1-\u0ece\u1000-\u109f\u1780-\u17d3\u3099\u309a"
+)
+_HEAP_OF_MARKS = f"([{_MARKS}]{{30}})[{_MARKS}]+"
+# Scripts written without spaces, or whose particles are joined on: Thai, Lao, Myanmar, Khmer, Kana, Han, Hangul.
+_UNSPACED = (
+    "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u31f0-\u31ff\u3400-\u9fff\uf900-\ufaff\uac00-\ud7af"
+    "\U00020000-\U0003ffff"
+)
+# Signs over and under letters that people leave out: accents, Hebrew points, Arabic vowels.
+_ACCENTS = "[\u0300-\u036f\u0591-\u05bd\u05bf\u05c1\u05c2\u05c4\u05c5\u05c7\u0640\u064b-\u065f\u0670]"
+# Pictures people write with: each is a word.
+_PICTURES = "[\u2190-\u21ff\u2600-\u27bf\u2b00-\u2bff\U0001f300-\U0001faff]"
+# Quotation marks and dashes of printed English: without them most texts are ASCII, which is read quicker.
+_TYPOGRAPHY = dict.fromkeys(map(ord, "“”„«»…—–•·→"), " ") | dict.fromkeys(map(ord, "’‘ʼ"), "'")
+
+# What stands together: words, and what joins their parts (`path/to/file.py`, `a.b-c`, `it's`, `C++`).
+_ASCII_CHUNK = re.compile(r"[A-Za-z0-9_]+(?:[-./:@'&][A-Za-z0-9_]+)*(?:\+\+|#(?![A-Za-z0-9_]))?")
+_CHUNK = rf"[\w{_MARKS}]+(?:[-./:@'&][\w{_MARKS}]+)*(?:\+\+|#(?!\w))?|{_PICTURES}"
+_PLAIN = re.compile(r"[a-z]+|[0-9]+").fullmatch
+_JOINTS = re.compile(r"[-./:@&_]+")
+# Joints between digits stay, as dots: 1.2.3 is not 12.3, and 2026/05/15 is 2026-05-15.
+_LOOSE_JOINTS = re.compile(r"(?<![0-9])[-./:@&_']+|[-./:@&_']+(?![0-9])")
+# `parseHTTPResponse` is parse HTTP Response, `python3` is python 3; `v1`, `k8s` and `APIs` are one.
+_HUMPS = re.compile(
+    r"[A-Za-z]{1,2}[0-9]+[a-z]?(?![A-Za-z])|[A-Z]{2,}s(?![a-z])|[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+|[^A-Za-z0-9]+"
+)
+# Articles that lost their vowel: `l'eau`, `dell'arte`, `qu'il`.
+_ELIDED = re.compile(r"^(?:[ldjmtsnc]|qu|dell|nell|sull|dall|all|un)'(?=\w\w)")
+# Which stemmer a script of its own tells, by the first letter that is not ASCII.
+_SCRIPTS = (
+    ("\u0370", "\u03ff", "greek"), ("\u1f00", "\u1fff", "greek"), ("\u0400", "\u052f", "russian"),
+    ("\u0531", "\u058f", "armenian"), ("\u0600", "\u06ff", "arabic"), ("\u0900", "\u097f", "hindi"),
+    ("\u0b80", "\u0bff", "tamil"),
+)  # fmt: skip
+
+
+class Word(NamedTuple):
+    """A word of a query: as it was written, and the terms any of which is it."""
+
+    shown: str
+    terms: tuple[str, ...]
+
+
+class _Folds(dict[int, str]):
+    """What each character is looked for as: small, without accents, in its plain form. Worked out once each."""
+
+    def __missing__(self, code: int) -> str:
+        from unicodedata import normalize
+
+        self[code] = normalize("NFC", re.sub(_ACCENTS, "", normalize("NFKD", chr(code)))).casefold()
+        return self[code]
+
+
+_FOLDS = _Folds({ord("’"): "'"})
+
+
+def folded(text: str) -> str:
+    """A text as it is looked through: neither case nor accents tell words apart."""
+    return text.lower() if text.isascii() else text.casefold().translate(_FOLDS)
+
+
+class Analyzer:
+    """The terms of texts in one language. What a chunk gives is remembered: the next text has the same words."""
+
+    # The words of ten thousand notes; a long-lived process begins again rather than grow.
+    _MOST = 200_000
+
+    def __init__(self, language: str = ENGLISH) -> None:
+        self.language = language
+        self.stem: Callable[[str], str] = Stemmer(language, 0).stemWord
+        self._known: dict[str, tuple[str, ...]] = {}
+
+    def terms(self, text: str) -> list[str]:
+        """The terms of a text, in order, as often as they stand there."""
+        return self.of_all(chunks(text))
+
+    def of_all(self, chunks: Iterable[str]) -> list[str]:
+        """The terms of what `chunks` found in a text."""
+        out: list[str] = []
+        known = self._known
+        for chunk in chunks:
+            terms = known.get(chunk)
+            if terms is None:
+                if len(known) >= self._MOST:
+                    known.clear()
+                terms = known[chunk] = tuple(self._all_of(chunk))
+            out += terms
+        return out
+
+    def _all_of(self, chunk: str) -> list[str]:
+        """What a chunk is kept as: in other languages also as English has it, whose words stand in all of them."""
+        own = list(self.of(chunk, tails=True))
+        if self.language == ENGLISH:
+            return own
+        return own + [term for term in analyzer(ENGLISH).of(chunk) if term not in own]
+
+    def of(self, chunk: str, *, tails: bool = False) -> Iterator[str]:
+        """The terms of one chunk. `tails` adds the last character of a run, so that each character begins a term."""
+        if _PLAIN(chunk):
+            yield self.stem(chunk)[:_TERM_CHARS]
+        elif chunk.isascii():
+            yield from self._of_identifier(chunk)
+        else:
+            for run in re.findall(f"[{_UNSPACED}]+|[^{_UNSPACED}]+", chunk):
+                yield from _pairs(run, tails=tails) if is_unspaced(run) else self._of_word(run)
+
+    def _of_identifier(self, chunk: str) -> Iterator[str]:
+        """The whole, written as one, then its parts: `deploy-prod.sh` and `deployProd.sh` give deployprodsh first."""
+        chunk = chunk.removesuffix("'s").removesuffix("'S")
+        parts = [hump for part in _JOINTS.split(chunk.replace("'", "")) for hump in _humps(part)]
+        whole = _JOINTS.sub(".", _LOOSE_JOINTS.sub("", chunk.lower()))
+        if len(parts) != 1 or parts[0] != whole:
+            yield self._term(whole)
+        if whole[-1:].isalnum():  # C++ and C# are not C
+            for part in parts:
+                yield self._term(part)
+
+    def _of_word(self, run: str) -> Iterator[str]:
+        """A word of letters that are not all ASCII, or what stood glued to another script."""
+        word = _ELIDED.sub("", run.casefold())
+        if word.isascii():
+            yield from self.of(run if run.isascii() else word)
+            return
+        parts = [part for part in re.split(r"[-./:@&_']+", word) if part]
+        if len(parts) > 1:
+            yield _LOOSE_JOINTS.sub("", word).translate(_FOLDS)[:_TERM_CHARS]
+        stem = _stemmer_of(word) or self.stem
+        for part in parts:
+            yield (stem(part).translate(_FOLDS) or part)[:_TERM_CHARS]
+
+    def _term(self, word: str) -> str:
+        return self.stem(word)[:_TERM_CHARS] if word.isalpha() else word[:_TERM_CHARS]
+
+
+def chunks(text: str) -> list[str]:
+    """What stands together in a text: words with what joins them."""
+    text = text[:_TEXT_CHARS]
+    if not text.isascii():
+        from unicodedata import normalize
+
+        # Unicode puts the marks on a letter in order, which takes the square of their number.
+        text = normalize("NFKC", re.sub(_HEAP_OF_MARKS, r"\1", text)).translate(_TYPOGRAPHY)
+        if not text.isascii():
+            return re.findall(_CHUNK, text)
+    return _ASCII_CHUNK.findall(text)
+
+
+def is_unspaced(run: str) -> bool:
+    """Whether a run begins in a script whose words have no spaces between them."""
+    return re.match(f"[{_UNSPACED}]", run) is not None
+
+
+def asked(query: str, languages: Sequence[str] = (ENGLISH,)) -> list[Word]:
+    """The words of a query worth looking for, each once, with the terms each may stand as in any of these languages."""
+    found = chunks(query[:_QUERY_CHARS])
+    naming = _naming(found, languages)
+    analyzers = [analyzer(language) for language in languages]
+    words: dict[tuple[str, ...], Word] = {}
+    for chunk in naming or found:
+        for terms in zip(*(each.of(chunk) for each in analyzers), strict=False):
+            variants = tuple(dict.fromkeys(filter(None, terms)))
+            if variants:
+                words.setdefault(variants, Word(chunk, variants))
+    return list(words.values())
+
+
+def language_of(chunks: Iterable[str]) -> str:
+    """The language a text in Latin letters is stemmed in."""
+    from commonplace.recall.languages import told_by
+
+    return told_by(set(map(str.casefold, chunks))).name
+
+
+_ANALYZERS: dict[str, Analyzer] = {}
+
+
+def analyzer(language: str) -> Analyzer:
+    """The analyzer of a language, one for the process."""
+    if language not in _ANALYZERS:
+        _ANALYZERS[language] = Analyzer(language)
+    return _ANALYZERS[language]
+
+
+def _naming(found: Sequence[str], languages: Sequence[str]) -> list[str]:
+    """The chunks that name something: without the small words that ask."""
+    from commonplace.recall.languages import small_words
+
+    small = small_words(languages)
+    return [chunk for chunk in found if chunk.casefold() not in small]
+
+
+def _humps(part: str) -> list[str]:
+    if not part or part.isdigit() or (part.islower() and part.isalpha()):
+        return [part] if part else []
+    return [hump.lower() for hump in _HUMPS.findall(part) if hump.isalnum()]
+
+
+def _pairs(run: str, *, tails: bool) -> list[str]:
+    run = run.translate(_FOLDS)
+    if len(run) < 2:
+        return [run]
+    pairs = [run[i : i + 2] for i in range(len(run) - 1)]
+    return [*pairs, run[-1]] if tails else pairs
+
+
+def _stemmer_of(word: str) -> Callable[[str], str] | None:
+    letter = next(char for char in word if not char.isascii())
+    for first, last, language in _SCRIPTS:
+        if first <= letter <= last:
+            return analyzer(language).stem
+    return None

@@ -1,0 +1,95 @@
+"""Finder: what there is kept findable, and a query answered from it, best first. The same for notes and documents.
+
+What is found comes from a corpus, which hands over what changed; the engine finds by words, the encoder by meaning.
+It knows tables and texts, not what a key stands for.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Collection
+from datetime import date
+from typing import NamedTuple, Protocol
+
+from commonplace.index.sidecar import Sidecar
+from commonplace.recall import fuse
+from commonplace.recall.analyze import STEMS, Word, asked
+from commonplace.recall.dates import spans
+from commonplace.recall.fuse import Placed
+from commonplace.recall.lexical import Engine, Fts5, Text
+
+# So many changes are worked in at a time: other writers of the sidecar wait no longer than for a save.
+_BATCH = 100
+# Whose meaning is compared with the query's: the best by all else. A full comparison found no more of them.
+_COMPARED = 50
+
+
+class Changes(NamedTuple):
+    """Texts that are new or say something else, and the keys of those that are gone."""
+
+    texts: tuple[Text, ...]
+    gone: tuple[str, ...]
+
+
+class Corpus(Protocol):
+    """What there is to find. Every method works within the caller's transaction."""
+
+    def waits(self, db: sqlite3.Connection) -> bool:
+        """Whether anything changed that has not been handed over."""
+
+    def changes(self, db: sqlite3.Connection, most: int) -> Changes:
+        """Hand over some of what changed."""
+
+    def begin_again(self, db: sqlite3.Connection) -> None:
+        """Hand everything over once more."""
+
+
+class Answers(NamedTuple):
+    """What a query found, best first, and how its words were read."""
+
+    placed: list[Placed]
+    words: tuple[Word, ...]
+    guessed: tuple[tuple[str, str], ...]
+
+
+class Finder:
+    """Finds texts of one corpus. Safe from any thread, as the sidecar is."""
+
+    def __init__(self, side: Sidecar, corpus: Corpus, engine: Engine | None = None) -> None:
+        self._side = side
+        self._corpus = corpus
+        self._engine = engine or Fts5()
+
+    def keep_up(self) -> None:
+        """Make findable what changed since the last time; at once where nothing did."""
+        while self._side.run(self._waits):
+            self._side.run(self._take_some, write=True)
+
+    def find(self, query: str, today: date, among: Collection[str] | None = None) -> Answers:
+        """The texts that answer a query. `among` names those that may."""
+        self.keep_up()
+        return self._side.run(lambda db: self._found(db, query, today, among))
+
+    def _found(self, db: sqlite3.Connection, query: str, today: date, among: Collection[str] | None) -> Answers:
+        words = asked(query, self._engine.languages(db))
+        matches = self._engine.find(db, words, among)
+        best = fuse.placed(matches, spans(query, today))
+        return Answers(best, matches.words, matches.guessed)
+
+    def _waits(self, db: sqlite3.Connection) -> bool:
+        return self._corpus.waits(db) or _stems(db) != STEMS
+
+    def _take_some(self, db: sqlite3.Connection) -> None:
+        if _stems(db) != STEMS:  # by another stemmer, words were kept as other terms
+            for table in ("words", "texts", "vocabulary", "spoken"):
+                db.execute(f"DELETE FROM {table}")
+            db.execute("INSERT OR REPLACE INTO meta VALUES ('stems', ?)", (STEMS,))
+            self._corpus.begin_again(db)
+        changes = self._corpus.changes(db, _BATCH)
+        self._engine.take_out(db, changes.gone)
+        self._engine.put(db, changes.texts)
+
+
+def _stems(db: sqlite3.Connection) -> object:
+    row = db.execute("SELECT value FROM meta WHERE key = 'stems'").fetchone()
+    return row and row[0]

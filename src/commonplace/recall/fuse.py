@@ -1,0 +1,179 @@
+"""One order out of what the words, the meaning, the company and the dates of a text say. Pure arithmetic.
+
+Every part is kept beside the sum, so that a rank can be explained. The weights were chosen on three conversations and
+confirmed on two others (`docs/benchmarks.md`).
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from datetime import date
+from math import log
+from typing import NamedTuple
+
+from commonplace.index.rows import Standing
+from commonplace.recall.analyze import Word
+from commonplace.recall.dates import Span
+from commonplace.recall.lexical import Matches, Weighed
+from commonplace.store.base import trust_of
+
+# What each part may add to the words, whose best text has 1.
+_MEANING = 1.0
+_COMPANY = 0.5
+_DATE = 0.3
+# What counts whatever a note says: small, so that it decides between equals.
+_PINNED = 0.03
+_NEW = 0.03  # halved every so many days
+_HALVED_DAYS = 90
+_EXPIRED = -0.5
+_CORRECTED = -0.3
+_UNTRUSTED = -0.2  # of nobody's here: read somewhere
+# From here on a part is worth a word of its own.
+_CLOSE = 0.35
+_TELLING = 0.4
+# The same shape as for words: the second text of a cluster that holds a word adds less than the first.
+_K1, _B = 1.2, 0.75
+
+
+class Parts(NamedTuple):
+    """What a text's score is made of."""
+
+    words: float = 0.0
+    meaning: float = 0.0
+    company: float = 0.0
+    date: float = 0.0
+    standing: float = 0.0
+
+    @property
+    def sum(self) -> float:
+        return self.words + self.meaning + self.company + self.date + self.standing
+
+
+class Placed(NamedTuple):
+    """A text in its place, and what it owes it to."""
+
+    found: Weighed
+    parts: Parts
+    cluster: str = ""
+    """The cluster whose texts speak for it; its own key where it stands alone."""
+    span: str = ""
+    """The words of the query that name its day."""
+    corrects: str = ""
+    """The note it is placed before because it corrects it."""
+
+
+def placed(matches: Matches, spans: Sequence[Span]) -> list[Placed]:
+    """The texts that hold words of a query, by their words, their company and their day."""
+    top = matches.best[0].score if matches.best else 1.0
+    company = _company(matches)
+    out = []
+    for one in matches.best:
+        cluster = max(_company_of(one, matches.sizes), key=lambda name: (company[name], name))
+        span = _spoken_of(one.day, spans)
+        near = _COMPANY * company[cluster]
+        out.append(Placed(one, Parts(one.score / top, 0.0, near, _DATE if span else 0.0), cluster, span))
+    return in_order(out)
+
+
+def meaning(texts: Sequence[Placed], closeness: Mapping[int, float]) -> list[Placed]:
+    """The same texts with how near each comes to what the query means. Where that is not known, the average stands."""
+    if not closeness:
+        return list(texts)
+    usual = sum(closeness.values()) / len(closeness)
+    return in_order(
+        one._replace(parts=one.parts._replace(meaning=_MEANING * closeness.get(one.found.id, usual))) for one in texts
+    )
+
+
+def standing(texts: Sequence[Placed], known: Mapping[str, Standing], today: date) -> list[Placed]:
+    """The same texts, notes, with what counts for or against each; a correction stands before what it corrects."""
+    weighed = in_order(
+        one._replace(parts=one.parts._replace(standing=_counting(known[one.found.key], today)))
+        for one in texts
+        if one.found.key in known
+    )
+    order: dict[str, Placed] = {}
+    by_key = {one.found.key: one for one in weighed}
+    for one in weighed:
+        for each in reversed(list(_corrections(one, by_key, known))):
+            order.setdefault(each.found.key, each)
+    return list(order.values())
+
+
+def _corrections(one: Placed, by_key: Mapping[str, Placed], known: Mapping[str, Standing]) -> Iterator[Placed]:
+    """A note, the one that corrects it, the one that corrects that, and so on."""
+    seen = set[str]()
+    while one.found.key not in seen:
+        yield one
+        seen.add(one.found.key)
+        newer = known[one.found.key].corrected if one.found.key in known else ""
+        if newer not in known:
+            return
+        found = Weighed(0, newer, (), known[newer].day, 0.0, (), ())
+        one = by_key.get(newer) or Placed(found, one.parts, corrects=one.found.key)
+
+
+def _counting(about: Standing, today: date) -> float:
+    days = (today - date.fromisoformat(about.day)).days if about.day else _HALVED_DAYS * 10
+    new: float = 0.5 ** (max(days, 0) / _HALVED_DAYS)
+    return (
+        _NEW * new
+        + _PINNED * about.pinned
+        + _EXPIRED * about.expired
+        + _CORRECTED * bool(about.corrected)
+        + _UNTRUSTED * (about.trust <= trust_of("external:"))
+    )
+
+
+def in_order(texts: Iterable[Placed]) -> list[Placed]:
+    """Best first; equals by key, so that the order is the same each time."""
+    return sorted(texts, key=lambda one: (-one.parts.sum, one.found.key))
+
+
+def _company(matches: Matches) -> dict[str, float]:
+    """How much of the query each cluster holds, the best 1. A text without any stands by itself."""
+    holding: dict[str, Counter[int]] = {}
+    for one in matches.best:
+        for cluster in _company_of(one, matches.sizes):
+            holding.setdefault(cluster, Counter()).update((*one.in_heading, *one.in_body))
+    among = Counter(word for words in holding.values() for word in words)
+    rarity = {word: log(1 + (len(holding) - count + 0.5) / (count + 0.5)) for word, count in among.items()}
+    sizes = {cluster: matches.sizes.get(cluster, 1) for cluster in holding}
+    mean = sum(sizes.values()) / max(len(sizes), 1)
+    scores = {}
+    for cluster, words in holding.items():
+        base = _K1 * (1 - _B + _B * sizes[cluster] / mean)
+        scores[cluster] = sum(rarity[word] * count * (_K1 + 1) / (count + base) for word, count in words.items())
+    most = max(scores.values(), default=0.0) or 1.0
+    return {cluster: score / most for cluster, score in scores.items()}
+
+
+def _company_of(one: Weighed, sizes: Mapping[str, int]) -> tuple[str, ...]:
+    """The clusters in which a text is not alone; else only itself."""
+    return tuple(name for name in one.clusters if sizes.get(name, 0) > 1) or (one.key,)
+
+
+def _spoken_of(day: str, spans: Sequence[Span]) -> str:
+    if not (day and spans):
+        return ""
+    known = date.fromisoformat(day)
+    return next((span.said for span in spans if span.holds(known)), "")
+
+
+def reasons(one: Placed, words: Sequence[Word], about: Standing | None) -> tuple[str, ...]:
+    """Why a text stands where it does, in words: what it holds of the query first."""
+    said = [f"{words[number].shown} in its heading" for number in one.found.in_heading]
+    said += [f"{words[number].shown} in its text" for number in one.found.in_body]
+    said += [f"corrects {one.corrects}"] if one.corrects else []
+    said += [f"close in meaning ({one.parts.meaning / _MEANING:.2f})"] if one.parts.meaning >= _CLOSE else []
+    said += (
+        [f"of {one.cluster}, which says more of it"]
+        if one.cluster in one.found.clusters and one.parts.company >= _TELLING
+        else []
+    )
+    said += [f"from {one.span}"] if one.span else []
+    if about is not None:
+        said += ["pinned"] if about.pinned else []
+        said += [f"corrected by {about.corrected}"] if about.corrected else []
+    return tuple(dict.fromkeys(said))

@@ -1,0 +1,263 @@
+"""Words: the full-text engine in the sidecar, over the analyzer's finished terms, and how well a text answers a query.
+
+SQLite's FTS5 finds the texts worth a look; those are then weighed exactly. It knows keys, texts and terms, not what a
+key stands for: notes and a project's documents are found by the same code.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from math import log
+from typing import NamedTuple, Protocol
+
+from commonplace.recall.analyze import ENGLISH, Word, analyzer, chunks, is_unspaced, language_of
+
+# So many texts are weighed exactly; a fuller pool changed no figure that was measured.
+POOL = 200
+# A query's rarest words are looked for: more of them cost time and tell nothing new.
+MOST_WORDS = 12
+# The languages a query's words are looked for in: those most texts are in.
+_MOST_LANGUAGES = 4
+# The pair most engines use; others won on one set of texts and lost on the next.
+_K1, _B = 1.2, 0.75
+# A word of the heading says what a text is about; in the body, what it mentions.
+_HEADING = 2.0
+# A word of one character is any term that begins with it, and so many of those are enough.
+_BEGINNING_WITH = 200
+# How many terms of the vocabulary a misspelt word is held against.
+_NEAR_TERMS = 5000
+# Shorter words have too many neighbours to guess which was meant.
+_SHORTEST_GUESSED = 4
+_LONG = 8  # words this long are guessed with two letters wrong
+# SQLite takes so many values in one statement everywhere.
+_VALUES = 500
+
+_OLD = "SELECT id, clusters, heading, body FROM texts JOIN words ON words.rowid = id WHERE key = ?"
+_PUT_TEXT = "INSERT INTO texts (key, clusters, day, size, language) VALUES (?, ?, ?, ?, ?)"
+_PUT_WORDS = "INSERT INTO words (rowid, heading, body) VALUES (?, ?, ?)"
+_COUNT = "INSERT INTO vocabulary VALUES (?, ?) ON CONFLICT (term) DO UPDATE SET texts = texts + excluded.texts"
+_BEST = f"SELECT rowid FROM words WHERE words MATCH ? ORDER BY bm25(words, {_HEADING}, 1.0)"
+_POOL = """SELECT texts.id, key, clusters, day, size, words.heading, words.body
+    FROM words JOIN texts ON texts.id = words.rowid WHERE words.rowid IN ({})"""
+
+
+class Text(NamedTuple):
+    """What is to be found: by what key, what it says, and what it stands among."""
+
+    key: str
+    heading: str
+    body: str
+    clusters: tuple[str, ...] = ()
+    """What it stands among: its session, its page, its tags. Texts of one cluster speak of one thing."""
+    day: str = ""
+
+
+class Weighed(NamedTuple):
+    """A text that holds words of a query, and how much they weigh there."""
+
+    id: int
+    key: str
+    clusters: tuple[str, ...]
+    day: str
+    score: float
+    in_heading: tuple[int, ...]  # which words of the query, by number
+    in_body: tuple[int, ...]
+
+
+class Matches(NamedTuple):
+    """What the words of a query found, best first."""
+
+    words: tuple[Word, ...]
+    best: list[Weighed]
+    weights: tuple[float, ...]
+    """What each word is worth: the rarer, the more."""
+    guessed: tuple[tuple[str, str], ...]
+    """Words that nothing holds, and what was looked for in their place."""
+    sizes: dict[str, int]
+    """How many texts stand in each cluster of those found."""
+
+
+class Engine(Protocol):
+    """What finds texts by their words. FTS5 does here; one for very large collections can stand in its place."""
+
+    def put(self, db: sqlite3.Connection, texts: Iterable[Text]) -> None: ...
+
+    def take_out(self, db: sqlite3.Connection, keys: Iterable[str]) -> None: ...
+
+    def find(self, db: sqlite3.Connection, words: Sequence[Word], among: Collection[str] | None) -> Matches: ...
+
+    def languages(self, db: sqlite3.Connection) -> tuple[str, ...]: ...
+
+
+class Fts5:
+    """The engine of the standard library. Every method works within the caller's transaction."""
+
+    def put(self, db: sqlite3.Connection, texts: Iterable[Text]) -> None:
+        """Make texts findable, in place of what their keys stood for before."""
+        counts = Counter[str]()
+        for text in texts:
+            _remove(db, text.key, counts)
+            above, below = chunks(text.heading), chunks(text.body)
+            language = language_of((*above, *below))
+            terms = analyzer(language).of_all
+            heading, body = list(dict.fromkeys(terms(above))), terms(below)
+            counts.update({*heading, *body, *map(_mark, text.clusters)})
+            values = (text.key, "\n".join(text.clusters), text.day, len(heading) + len(body), language)
+            id_ = db.execute(_PUT_TEXT, values).lastrowid
+            db.execute(_PUT_WORDS, (id_, _kept(heading), _kept(body)))
+        _count(db, counts)
+
+    def take_out(self, db: sqlite3.Connection, keys: Iterable[str]) -> None:
+        """Let texts be found no more."""
+        counts = Counter[str]()
+        for key in keys:
+            _remove(db, key, counts)
+        _count(db, counts)
+
+    def find(self, db: sqlite3.Connection, words: Sequence[Word], among: Collection[str] | None = None) -> Matches:
+        """The texts that hold any of these words, the pool of the best weighed. `among` names those that may be."""
+        texts, mean = _totals(db)
+        held, guessed = _held(db, words)
+        if not held:
+            return Matches((), [], (), guessed, {})
+        chosen = _rarest(held)
+        rarity = [log(1 + (texts - count + 0.5) / (count + 0.5)) for _, count in chosen]
+        asked = tuple(word for word, _ in chosen)
+        pool = _weighed(db, _candidates(db, asked, among), asked, rarity, mean)
+        best = sorted(pool, key=lambda one: (-one.score, one.key))
+        sizes = _counts(db, {_mark(cluster) for one in pool for cluster in one.clusters})
+        return Matches(asked, best, tuple(rarity), guessed, {mark[1:]: count for mark, count in sizes.items()})
+
+    def languages(self, db: sqlite3.Connection) -> tuple[str, ...]:
+        """The languages most texts are in, English always among them."""
+        found = [name for (name,) in db.execute("SELECT language FROM spoken WHERE texts > 0 ORDER BY texts DESC")]
+        return tuple(dict.fromkeys((*found[: _MOST_LANGUAGES - 1], ENGLISH)))
+
+
+def _remove(db: sqlite3.Connection, key: str, counts: Counter[str]) -> None:
+    row = db.execute(_OLD, (key,)).fetchone()
+    if row:
+        id_, clusters, heading, body = row
+        counts.subtract({*heading.split(), *body.split(), *map(_mark, clusters.splitlines())})
+        db.execute("DELETE FROM words WHERE rowid = ?", (id_,))
+        db.execute("DELETE FROM texts WHERE id = ?", (id_,))
+
+
+def _mark(cluster: str) -> str:
+    """A cluster as the vocabulary counts it: as no term is written."""
+    return f"@{cluster}"
+
+
+def _kept(terms: Iterable[str]) -> str:
+    # A space before each and a line's end behind it: so each is counted by itself, also beside its like.
+    return "".join(f" {term}\n" for term in terms)
+
+
+def _count(db: sqlite3.Connection, counts: Mapping[str, int]) -> None:
+    db.executemany(_COUNT, sorted(counts.items()))
+    fewer = [(term,) for term, count in counts.items() if count < 0]
+    db.executemany("DELETE FROM vocabulary WHERE term = ? AND texts < 1", fewer)
+
+
+def _totals(db: sqlite3.Connection) -> tuple[int, float]:
+    texts, terms = db.execute("SELECT total(texts), total(terms) FROM spoken").fetchone()
+    return int(texts), max(terms / max(texts, 1), 1.0)
+
+
+def _held(db: sqlite3.Connection, words: Sequence[Word]) -> tuple[dict[Word, int], tuple[tuple[str, str], ...]]:
+    """The words some text holds, with how many do, and what was guessed for those that none holds."""
+    counts = _counts(db, {term for word in words for term in word.terms})
+    held: dict[Word, int] = {}
+    guessed: list[tuple[str, str]] = []
+    for word in words:
+        found, holding = word, max(counts.get(term, 0) for term in word.terms)
+        if not holding:
+            found, holding = _meant(db, word)
+            if holding and len(word.shown) > 1:
+                guessed.append((word.shown, found.shown))
+        if holding:
+            held[found] = holding
+    return held, tuple(guessed)
+
+
+def _rarest(held: Mapping[Word, int]) -> list[tuple[Word, int]]:
+    """The rarest words of a query; of pairs of characters twice as many, since a word is several."""
+    chosen: list[tuple[Word, int]] = []
+    room = 2 * MOST_WORDS
+    for word, count in sorted(held.items(), key=lambda item: item[1]):
+        room -= 1 if is_unspaced(word.terms[0]) else 2
+        if room < 0:
+            break
+        chosen.append((word, count))
+    return chosen
+
+
+def _counts(db: sqlite3.Connection, terms: Collection[str]) -> dict[str, int]:
+    """How many texts hold each term, of those that any does."""
+    wanted = sorted(terms)
+    found: dict[str, int] = {}
+    for at in range(0, len(wanted), _VALUES):
+        some = wanted[at : at + _VALUES]
+        places = ",".join("?" * len(some))
+        found.update(db.execute(f"SELECT term, texts FROM vocabulary WHERE term IN ({places})", some).fetchall())
+    return found
+
+
+def _meant(db: sqlite3.Connection, word: Word) -> tuple[Word, int]:
+    """What a word that no text holds may stand for, and how many texts hold that."""
+    term = word.terms[0]
+    if len(term) == 1:
+        found = _between(db, term, _BEGINNING_WITH)
+        return Word(word.shown, tuple(found)), max(found.values(), default=0)
+    if len(term) < _SHORTEST_GUESSED or is_unspaced(term) or not term.isalpha():
+        return word, 0
+    from commonplace.recall.near import nearest
+
+    known: dict[str, int] = {}
+    for begin in (term[:2], term[1::-1], term[0] + term[2], term[1:3]):
+        known |= _between(db, begin, _NEAR_TERMS)
+    best = nearest(term, known)
+    return (Word(best, (best,)), known[best]) if best else (word, 0)
+
+
+def _between(db: sqlite3.Connection, begin: str, most: int) -> dict[str, int]:
+    """The terms that begin with these letters."""
+    rows = "SELECT term, texts FROM vocabulary WHERE term >= ? AND term < ? AND texts > 0 ORDER BY term LIMIT ?"
+    return dict(db.execute(rows, (begin, begin + "\U0010ffff", most)).fetchall())
+
+
+def _candidates(db: sqlite3.Connection, words: Sequence[Word], among: Collection[str] | None) -> list[int]:
+    """The ids of the pool: those FTS5 ranks first."""
+    terms = dict.fromkeys(term for word in words for term in word.terms)
+    match = " OR ".join('"' + term.replace('"', '""') + '"' for term in terms)
+    if among is None:
+        return [id_ for (id_,) in db.execute(f"{_BEST} LIMIT {POOL}", (match,))]
+    may = {id_ for id_, key in db.execute("SELECT id, key FROM texts") if key in among}
+    out: list[int] = []
+    for (id_,) in db.execute(_BEST, (match,)):
+        if id_ in may:
+            out.append(id_)
+            if len(out) == POOL:
+                break
+    return out
+
+
+def _weighed(
+    db: sqlite3.Connection, ids: Sequence[int], words: Sequence[Word], rarity: Sequence[float], mean: float
+) -> list[Weighed]:
+    """Each text of the pool with what the words weigh there: BM25 over both columns, without FTS5's floors."""
+    wanted = [tuple(f" {term}\n" for term in word.terms) for word in words]
+    out = []
+    for id_, key, clusters, day, size, heading, body in db.execute(_POOL.format(",".join(map(str, ids)))):
+        base = _K1 * (1 - _B + _B * size / mean)
+        score, in_heading, in_body = 0.0, list[int](), list[int]()
+        for number, terms in enumerate(wanted):
+            above = any(term in heading for term in terms)
+            often = sum(map(body.count, terms)) + (_HEADING if above else 0.0)
+            if often:
+                score += rarity[number] * often * (_K1 + 1) / (often + base)
+                (in_heading if above else in_body).append(number)
+        out.append(Weighed(id_, key, tuple(clusters.splitlines()), day, score, tuple(in_heading), tuple(in_body)))
+    return out

@@ -1,0 +1,52 @@
+"""The notes of a catalog as a corpus: what of each is heading, what is body, and what it stands among."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Sequence
+
+from commonplace.index.rows import unpacked
+from commonplace.recall.finder import Changes
+from commonplace.recall.lexical import Text
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from commonplace.note.note import Note
+
+_SAID = "SELECT name, title, description, tags, body, session, day FROM notes WHERE name IN ({})"
+
+
+class Notes:
+    """Every note the catalog has a row of. The tables say which changed: triggers keep a list."""
+
+    def waits(self, db: sqlite3.Connection) -> bool:
+        return db.execute("SELECT 1 FROM pending LIMIT 1").fetchone() is not None
+
+    def changes(self, db: sqlite3.Connection, most: int) -> Changes:
+        names = [name for (name,) in db.execute("SELECT name FROM pending LIMIT ?", (most,))]
+        places = ",".join("?" * len(names))
+        rows = db.execute(_SAID.format(places), names).fetchall()
+        db.execute(f"DELETE FROM pending WHERE name IN ({places})", names)
+        texts = tuple(
+            _text(name, title, description, unpacked(tags), body, session, day)
+            for name, title, description, tags, body, session, day in rows
+        )
+        return Changes(texts, tuple(set(names).difference(text.key for text in texts)))
+
+    def begin_again(self, db: sqlite3.Connection) -> None:
+        db.execute("INSERT OR IGNORE INTO pending SELECT name FROM notes")
+
+
+def text_of(note: Note) -> Text:
+    """What of a note is found by which words."""
+    day = note.updated or note.created
+    return _text(
+        note.name, note.title, note.description, note.tags, note.body, note.session, day.isoformat() if day else ""
+    )
+
+
+def _text(
+    name: str, title: str, description: str, tags: Sequence[str], body: str, session: str, day: str
+) -> Text:  # the session's notes speak of one thing, and so do a tag's
+    clusters = (*((f"session {session}",) if session else ()), *(f"tag {tag.casefold()}" for tag in tags))
+    return Text(name, "\n".join((title, description, *tags, name)), body, clusters, day)
