@@ -15,7 +15,7 @@ from commonplace.settings import read_settings
 from commonplace.store import log
 from commonplace.store.disk import Disk
 from commonplace.store.files import FileStore
-from commonplace.store.paths import CONTROL, HISTORY, INDEX, TMP
+from commonplace.store.paths import CONTROL, HISTORY, INDEX, KEY, LOG, TMP
 
 PERSON = Call(origin="person", session="2026-05-15-08h00-a1b2")
 NEXT = "the-next-write"
@@ -169,16 +169,16 @@ def check_index(book: Path, memory: Memory) -> None:
 def entries(book: Path) -> list[log.Entry]:
     """The log's entries; the chain must hold to the end."""
     out = []
-    key = (book / CONTROL / log.KEY).read_bytes()
-    for entry, sound in log.read_entries((book / CONTROL / log.LOG).read_bytes(), key):
+    key = (book / CONTROL / KEY).read_bytes()
+    for entry, sound in log.read_entries((book / CONTROL / LOG).read_bytes(), key):
         assert sound, f"the chain breaks at entry {entry.number}"
         out.append(entry)
-    assert (book / CONTROL / log.LOG).read_bytes().count(b"\n") == len(out)
+    assert (book / CONTROL / LOG).read_bytes().count(b"\n") == len(out)
     return out
 
 
 def check_log(book: Path) -> None:
-    key = (book / CONTROL / log.KEY).read_bytes()
+    key = (book / CONTROL / KEY).read_bytes()
     known = {(entry.id, entry.hash): entry.call.origin for entry in entries(book)}
     store = FileStore(str(book))
     for seen in store.scan().seen:

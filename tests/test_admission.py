@@ -12,7 +12,8 @@ from commonplace.guard.admission import NAME_CHARS, NEVER, Draft, Refusal, admit
 from commonplace.guard.text import cleaned, one_line
 from commonplace.note.format import parse, render
 from commonplace.note.kind import KINDS, SYNONYMS, Kind, kind_of
-from commonplace.note.note import BODY_BYTES, DESCRIPTION_CHARS, TAG_CHARS, TAGS, TITLE_CHARS, Note
+from commonplace.note.limits import BODY_BYTES, DESCRIPTION_CHARS, TAG_CHARS, TAGS, TITLE_CHARS
+from commonplace.note.note import Note
 
 FACT = "Deploys go through ./deploy.sh."
 MOST = {"applies_to": 300, "supersedes": NAME_CHARS, "tags": TAG_CHARS}

@@ -11,7 +11,7 @@ ROOT = Path(__file__).parents[1]
 SRC = ROOT / "src" / "commonplace"
 # The order a fact travels. A module imports only its own stage and those to the left.
 PATH = (
-    "errors note guard store index recall prompt outcomes drafting saving memory nomemory trace care tools settings open surfaces testing"
+    "errors digest note guard store index recall prompt outcomes drafting saving memory nomemory trace care tools settings open surfaces testing"
 ).split()
 CORE = PATH[: PATH.index("settings")]
 MODULES = sorted(SRC.rglob("*.py"))
@@ -107,6 +107,7 @@ def test_no_surface_knows_another():
 def test_only_the_sidecar_and_its_tables_know_sqlite():
     assert {path.relative_to(SRC).as_posix() for path in MODULES if "sqlite3" in set(imports(path))} == {
         "index/catalog.py", "index/front.py", "index/rows.py", "index/sidecar.py", "index/state.py",
+        "index/values.py",
         "recall/finder.py", "recall/lexical.py", "recall/notes.py",
     }  # fmt: skip
 

@@ -15,7 +15,7 @@ from commonplace.index.listing import INDEX_BYTES, INDEX_HEAD, INDEX_LINES, INDE
 from commonplace.note.format import parse, render
 from commonplace.note.header import ORDER
 from commonplace.note.kind import FOLDERS, SYNONYMS
-from commonplace.note.note import BODY_BYTES, DESCRIPTION_CHARS, FILE_BYTES, TAG_CHARS, TAGS, TITLE_CHARS
+from commonplace.note.limits import BODY_BYTES, DESCRIPTION_CHARS, FILE_BYTES, TAG_CHARS, TAGS, TITLE_CHARS
 from commonplace.note.slug import NOT_NOTES, RESERVED, SLUG_BYTES
 from commonplace.store.publish import INDEX_MARK
 from commonplace.store.turn import FORMAT

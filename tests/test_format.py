@@ -13,8 +13,9 @@ from tests.texts import FIELDS, PLACES, examples, files, notes, sound_files, tex
 from commonplace.errors import BadFormat
 from commonplace.note.format import parse, render, split, stamp_of, written
 from commonplace.note.kind import FOLDERS, Kind
-from commonplace.note.note import DESCRIPTION_CHARS, FACTS, FILE_BYTES, Note, spaced
-from commonplace.note.prose import clamp, derived_description, derived_title
+from commonplace.note.limits import DESCRIPTION_CHARS, FILE_BYTES, clamp
+from commonplace.note.note import FACTS, Note, spaced
+from commonplace.note.prose import derived_description, derived_title
 
 # The keys by which other systems' files call our fields, as this test knows them.
 SPELLINGS = {

@@ -14,7 +14,8 @@ from tests.texts import FIELDS, LINKS, TOKENS, assert_one_line, examples, notes,
 from commonplace.index.listing import INDEX_BYTES, INDEX_HEAD, INDEX_LINES, WHOLE_INDEX, Budget, Line, fit, line_of
 from commonplace.note.format import parse
 from commonplace.note.kind import FOLDERS, Kind, heading_of
-from commonplace.note.note import DESCRIPTION_CHARS, TITLE_CHARS, Note
+from commonplace.note.limits import DESCRIPTION_CHARS, TITLE_CHARS
+from commonplace.note.note import Note
 
 KINDS = [kind for kind in Kind if kind is not Kind.SESSION]
 REACH = "find them"

@@ -23,7 +23,7 @@ from commonplace.index.sidecar import Sidecar
 from commonplace.nomemory import NoMemory
 from commonplace.note.format import stamp_of
 from commonplace.note.kind import KINDS, SYNONYMS, Kind
-from commonplace.note.note import BODY_BYTES, DESCRIPTION_CHARS, TITLE_CHARS
+from commonplace.note.limits import BODY_BYTES, DESCRIPTION_CHARS, TITLE_CHARS
 from commonplace.note.slug import SLUG_BYTES
 from commonplace.store.base import ORIGINS, trust_of
 from commonplace.store.ram import RamStore

@@ -19,7 +19,7 @@ from commonplace import Call, Saved, open_memory
 from commonplace.guard.text import cleaned
 from commonplace.index.listing import INDEX_BYTES, INDEX_HEAD, INDEX_LINES, Line, fit, line_of
 from commonplace.note.kind import KINDS, Kind, heading_of
-from commonplace.note.note import DESCRIPTION_CHARS, TAG_CHARS, TITLE_CHARS
+from commonplace.note.limits import DESCRIPTION_CHARS, TAG_CHARS, TITLE_CHARS
 from commonplace.note.slug import usable_stem
 from commonplace.prompt.preamble import CLOSING, FULL, OPENING, PROFILES, Profile, authority, preamble
 

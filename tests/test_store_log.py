@@ -17,17 +17,18 @@ from commonplace.store import log
 from commonplace.store.base import ORIGINS, trust_of
 from commonplace.store.disk import Disk
 from commonplace.store.files import FileStore
+from commonplace.store.paths import KEY, LOG
 
 PERSON = Call("person", "2026-05-15-08h00-a1b2", False, "commonplace")
 HAND = trust_of("hand")
 
 
 def log_of(book):
-    return book / ".commonplace" / log.LOG
+    return book / ".commonplace" / LOG
 
 
 def key_of(book):
-    return (book / ".commonplace" / log.KEY).read_bytes()
+    return (book / ".commonplace" / KEY).read_bytes()
 
 
 def entries(book):
@@ -291,7 +292,7 @@ def test_a_log_cut_short_or_taken_away_leaves_notes_by_hand(book):
 @pytest.mark.parametrize("key", [b"", b"x", b"\0" * 32, b"k" * 64, b"k" * 65, b"k" * 300, None, "folder", "link"])
 def test_another_key_vouches_for_nobody(book, key):
     _, before = stocked(book)
-    path = book / ".commonplace" / log.KEY
+    path = book / ".commonplace" / KEY
     path.unlink()
     if key == "folder":
         path.mkdir()
@@ -304,7 +305,7 @@ def test_another_key_vouches_for_nobody(book, key):
 
 def test_a_key_that_is_put_back_vouches_at_once_also_to_who_asked_in_between(book):
     open_memory(book).save("It is so.", name="fact", call=PERSON)
-    path, key, store = book / ".commonplace" / log.KEY, key_of(book), FileStore(str(book))
+    path, key, store = book / ".commonplace" / KEY, key_of(book), FileStore(str(book))
     path.write_bytes(bytes(32))
     assert store.get("fact").author() == "hand"
     path.write_bytes(key)
@@ -390,7 +391,7 @@ def test_nobody_without_the_key_can_tell_which_note_a_line_is_about(tmp_path):
         ids.add(entries(book)[0][0].id)
         assert log.id_of("guessable", key_of(book)) in ids
         assert len(key_of(book)) == log.KEY_BYTES
-        assert (book / ".commonplace" / log.KEY).stat().st_mode & 0o077 == 0
+        assert (book / ".commonplace" / KEY).stat().st_mode & 0o077 == 0
     assert len(ids) == 2
 
 
@@ -461,7 +462,7 @@ def test_the_log_is_read_once_for_each_state_of_it(book):
         reads = 0
 
         def open_read(self, name, at):
-            self.reads += name == log.LOG
+            self.reads += name == LOG
             return super().open_read(name, at)
 
     disk = Counting()

@@ -20,12 +20,12 @@ _PUBLIC = {
     "CommonplaceError": "errors",
     "Conflict": "outcomes",
     "Forgotten": "outcomes",
-    "Hit": "outcomes",
+    "Hit": "recall.hit",
     "Kind": "note.kind",
     "Memory": "memory",
     "Note": "note.note",
     "Problem": "store.base",
-    "Recall": "outcomes",
+    "Recall": "recall.hit",
     "Refused": "outcomes",
     "Saved": "outcomes",
     "Scan": "outcomes",
@@ -43,11 +43,11 @@ if TYPE_CHECKING:
     from commonplace.outcomes import Answer as Answer
     from commonplace.outcomes import Conflict as Conflict
     from commonplace.outcomes import Forgotten as Forgotten
-    from commonplace.outcomes import Hit as Hit
-    from commonplace.outcomes import Recall as Recall
     from commonplace.outcomes import Refused as Refused
     from commonplace.outcomes import Saved as Saved
     from commonplace.outcomes import Scan as Scan
+    from commonplace.recall.hit import Hit as Hit
+    from commonplace.recall.hit import Recall as Recall
     from commonplace.store.base import Call as Call
     from commonplace.store.base import Problem as Problem
 

@@ -12,8 +12,9 @@ from datetime import date
 from commonplace.guard.admission import NEVER, Draft
 from commonplace.guard.text import one_line
 from commonplace.note.kind import kind_of
-from commonplace.note.note import DESCRIPTION_CHARS, TITLE_CHARS, Note
-from commonplace.note.prose import clamp, derived_description, derived_title
+from commonplace.note.limits import DESCRIPTION_CHARS, TITLE_CHARS, clamp
+from commonplace.note.note import Note
+from commonplace.note.prose import derived_description, derived_title
 from commonplace.store.base import Call
 from commonplace.store.paths import SUFFIX
 

@@ -9,39 +9,44 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import replace
 from datetime import date
-from typing import Any, Literal, Self
+from functools import cached_property
 
-from commonplace import drafting
-from commonplace.errors import BadFormat, BadName, Busy, Changed, NotFound, NoTools
-from commonplace.guard.admission import Draft, Refusal, admit, items_of
+from commonplace.errors import BadFormat, NotFound, NoTools
 from commonplace.guard.text import one_line
 from commonplace.index.catalog import Catalog
-from commonplace.index.listing import INDEX_REACH, WHOLE_INDEX, Budget, Line, Listing
-from commonplace.note.note import Note
-from commonplace.note.prose import clamp
-from commonplace.outcomes import Answer, Conflict, Forgotten, Hit, Recall, Refused, Saved, Scan, Status, Tools
-from commonplace.prompt.preamble import FULL, LAST_SESSIONS, Profile, preamble
+from commonplace.note.kind import Kind
+from commonplace.note.limits import clamp
 from commonplace.recall import fuse
 from commonplace.recall.asked import Asked, age
 from commonplace.recall.finder import Finder
-from commonplace.recall.fuse import Placed
+from commonplace.recall.hit import Hit, Recall
 from commonplace.recall.notes import Notes
-from commonplace.saving import ATTEMPTS, Saving
-from commonplace.store.base import Call, Found, Store, voice_of
+from commonplace.store.base import Call, voice_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any, Literal, Self
+
     from commonplace.index.checkup import Checkup
+    from commonplace.index.listing import Budget, Line, Listing
+    from commonplace.index.values import Card, Standing
+    from commonplace.note.note import Note
+    from commonplace.outcomes import Answer, Conflict, Forgotten, Refused, Saved, Scan, Status, Tools
+    from commonplace.prompt.preamble import Profile
+    from commonplace.recall.analyze import Word
+    from commonplace.recall.fuse import Placed
+    from commonplace.saving import Saving
     from commonplace.store.audit import Auditor
+    from commonplace.store.base import Found, Store
     from commonplace.store.history import Event, History
+
+    # Opens what is known of the notebook's past.
+    Past = Callable[[], History]
 
 _EXCERPT_CHARS = 300
 # So many of the best are looked at as notes: who wrote them, what corrects them, how old they are.
 _WEIGHED = 50
-# Opens what is known of the notebook's past.
-Past = Callable[[], "History"]
 
 
 class Memory:
@@ -53,7 +58,7 @@ class Memory:
         catalog: Catalog,
         *,
         now: Callable[[], float] = time.time,
-        profile: Profile = FULL,
+        profile: Profile | None = None,
         past: Past | None = None,
         toolbox: Callable[[Memory, Profile], Tools] | None = None,
         auditor: Callable[[], Auditor] | None = None,
@@ -63,7 +68,6 @@ class Memory:
         self._now = now
         self._profile = profile
         self._past = past
-        self._saving = Saving(store, catalog, now)
         self._toolbox = toolbox
         self._auditor = auditor
         self._finder = Finder(catalog.side, Notes())
@@ -72,6 +76,13 @@ class Memory:
     def where(self) -> str:
         """Where the notebook is."""
         return self._store.where
+
+    @cached_property
+    def _saving(self) -> Saving:
+        """What changes notes, and finds them by name: loaded with the first that is asked for."""
+        from commonplace.saving import Saving
+
+        return Saving(self._store, self._catalog, self._now)
 
     def save(
         self,
@@ -97,27 +108,14 @@ class Memory:
         another fact has answers `Conflict`, unless `expect` is the stamp of the note the caller has read, or `replace`
         is set. `expect=''` saves only if there is no such note.
         """
+        from commonplace.guard.admission import Draft, items_of
+
         call = call or Call()
-        draft = admit(
-            Draft(
-                body, name, title, description, kind, items_of(tags), items_of(applies_to), items_of(supersedes), pinned,
-                expires, voice_of(call), had=self._saving.had(name, description),
-            )
+        draft = Draft(
+            body, name, title, description, kind, items_of(tags), items_of(applies_to), items_of(supersedes), pinned,
+            expires, voice_of(call), had=self._saving.had(name, description),
         )  # fmt: skip
-        if isinstance(draft, Refusal):
-            return Refused(rule=draft.rule, why=draft.why)
-        if draft.name is None and expect is not None:
-            return Refused(rule="expect-needs-name", why="expect= says which version of a note; give its name too")
-        self._catalog.catch_up()
-        try:
-            stem = "" if draft.name is None else self._saving.stem(draft.name)
-            if draft.supersedes:
-                draft = draft._replace(supersedes=tuple(dict.fromkeys(map(self._saving.stem, draft.supersedes))))
-        except BadName as problem:
-            return Refused(rule="name", why=str(problem))
-        if not stem:
-            return self._saving.unnamed(draft, call)
-        return self._saving.named(stem, draft, call, expect, replacing=replace)
+        return self._saving.save(draft, call, expect, replacing=replace)
 
     def recall(
         self,
@@ -136,7 +134,8 @@ class Memory:
         if not self._catalog.holds([hit.name for hit in found.hits]):
             self._catalog.refresh(full=True)
             found = self._found(asked, query, max(limit, 0))
-        return replace(found, took_ms=round((time.perf_counter() - began) * 1000, 2))
+        found.took_ms = round((time.perf_counter() - began) * 1000, 2)
+        return found
 
     def read(self, name: str) -> Note:
         """The note of this name, fresh from the store, with the stamp a correction should expect.
@@ -187,51 +186,38 @@ class Memory:
             NotFound: there is none.
 
         """
-        self._catalog.catch_up()
-        for _ in range(ATTEMPTS):
-            found = self._saving.find(name)
-            stamp = found.note.stamp if expect is None else expect
-            self._catalog.begin()
-            try:
-                written = self._store.delete(
-                    found.note.name, call=call or Call(), expect=stamp, then=self._catalog.follow
-                )
-            except Changed:
-                if expect is not None:
-                    return Conflict(
-                        name=found.note.name,
-                        why=drafting.STALE,
-                        ours="",
-                        theirs=self._saving.now_there(found.note.name),
-                    )
-                continue
-            return Forgotten(
-                note=written.note, kept=written.kept, room=self._saving.room(changed=True), warnings=written.warnings
-            )
-        raise Busy(f"{name!r} kept changing while it was to be forgotten; nothing was changed. Try again")
+        return self._saving.forget(name, call or Call(), expect)
 
     def notes(self, *, kinds: Sequence[str] = (), tags: Sequence[str] = (), since: date | None = None) -> Scan:
         """The notes by name, all or those asked for, and what a person should know of the notebook's files."""
         self._catalog.refresh(full=True)
         asked = Asked.of(kinds, tags, since)
+        from commonplace.outcomes import Scan
+
         notes = tuple(note for note, _ in self._catalog.notes() if asked.takes(note))
         return Scan(notes=notes, problems=self._catalog.problems())
 
     def status(self) -> Status:
         """Which notebook this is, and how it stands."""
+        from commonplace.outcomes import Status
+
         self._catalog.refresh(full=True)
         return Status(
             where=self.where, counts=self._catalog.counts(), room=self._saving.room(changed=False), cache=self._catalog.place,
             problems=self._catalog.problems(), bytes=self._catalog.size(),
         )  # fmt: skip
 
-    def listing(self, budget: Budget = WHOLE_INDEX, reach: str = INDEX_REACH) -> Listing:
-        """The index: the notes of most value that fit."""
+    def listing(self, budget: Budget | None = None, reach: str = "") -> Listing:
+        """The index: the notes of most value that fit a budget, the index's own unless another is given."""
+        from commonplace.index.listing import INDEX_REACH, WHOLE_INDEX
+
         self._catalog.refresh()
-        return self._listed(budget, reach)
+        return self._listed(budget or WHOLE_INDEX, reach or INDEX_REACH)
 
     def sessions(self) -> list[Line]:
         """The last sessions, newest first, a line each."""
+        from commonplace.prompt.preamble import LAST_SESSIONS
+
         self._catalog.refresh()
         last = self._catalog.sessions(self.today(), LAST_SESSIONS)
         if self._catalog.holds([line.name for line in last]):
@@ -241,7 +227,9 @@ class Memory:
 
     def preamble(self) -> str:
         """The block for the system prompt: how far to trust the notes, and their index. Same notes, same bytes."""
-        return preamble(self._listed, self.sessions(), where=self._store.where, profile=self._profile)
+        from commonplace.prompt.preamble import FULL, preamble
+
+        return preamble(self._listed, self.sessions(), where=self._store.where, profile=self._profile or FULL)
 
     def tools(self, shape: str = "anthropic", *, call: Call | None = None, role: str = "agent") -> list[Any]:
         """The memory tools for a model: for an API (`anthropic`, `openai`, `responses`, `mcp`), or as `python` functions.
@@ -280,13 +268,14 @@ class Memory:
         answers = self._finder.find(query, self.today(), among)
         standing = self._catalog.standing([one.found.key for one in answers.placed[:_WEIGHED]], self.today())
         placed = fuse.standing(answers.placed[:_WEIGHED], standing, self.today())
-        notes = self._catalog.these([one.found.key for one in placed[:limit]])
-        hits = tuple(
-            self._hit(one, *notes[one.found.key], fuse.reasons(one, answers.words, standing[one.found.key]))
-            for one in placed[:limit]
-            if one.found.key in notes
-        )
-        return Recall(hits=hits, took_ms=0.0, more=max(len(answers.placed) - len(hits), 0), guessed=answers.guessed)
+        best = placed[:limit]
+        cards = self._catalog.cards([one.found.key for one in best])
+        hits = [
+            self._hit(cards[one.found.key], one, standing[one.found.key], answers.words)
+            for one in best
+            if one.found.key in cards
+        ]
+        return Recall(hits, more=max(len(answers.placed) - len(hits), 0), guessed=answers.guessed)
 
     def _listed(self, budget: Budget, reach: str) -> Listing:
         """The index within a budget, every line of it checked against its file."""
@@ -296,21 +285,23 @@ class Memory:
         self._catalog.refresh(full=True)
         return self._catalog.listing(self.today(), budget, reach=reach)
 
-    def _hit(self, placed: Placed, note: Note, author: str, reasons: tuple[str, ...]) -> Hit:
+    def _hit(self, card: Card, placed: Placed, about: Standing, words: Sequence[Word]) -> Hit:
+        day = date.fromisoformat(card.day) if card.day else None
         return Hit(
-            name=note.name, title=note.title, description=note.description, kind=note.kind, where=self.where,
-            score=round(placed.parts.sum, 3), reasons=reasons, age=age(note.updated or note.created, self.today()),
-            trust=author, excerpt=clamp(one_line(note.body), _EXCERPT_CHARS),
-            expired=note.expires is not None and note.expires < self.today(),
-            parts=tuple((part, round(worth, 3)) for part, worth in placed.parts._asdict().items() if worth),
+            card.name, card.title, card.description, Kind(card.kind), self.where, round(placed.parts.sum, 3),
+            fuse.reasons(placed, words, about), age(day, self.today()), card.author,
+            clamp(one_line(card.body), _EXCERPT_CHARS), about.expired,
+            tuple((part, round(worth, 3)) for part, worth in placed.parts._asdict().items() if worth),
         )  # fmt: skip
 
     def _tools(self) -> Tools:
+        from commonplace.prompt.preamble import FULL
+
         if self._toolbox is None:
             raise NoTools(
                 "this memory was put together without tools; open it with open_memory(), or give it a toolbox"
             )
-        return self._toolbox(self, self._profile)
+        return self._toolbox(self, self._profile or FULL)
 
     def now(self) -> float:
         """The time it is, by the clock it was given."""

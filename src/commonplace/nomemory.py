@@ -7,10 +7,11 @@ from datetime import date
 from typing import Any
 
 from commonplace.errors import NotFound
-from commonplace.index.listing import INDEX_REACH, WHOLE_INDEX, Budget, Line, Listing
+from commonplace.index.listing import WHOLE_INDEX, Budget, Line, Listing
 from commonplace.memory import Memory
 from commonplace.note.note import Note
-from commonplace.outcomes import Answer, Recall, Refused, Room, Scan, Status
+from commonplace.outcomes import Answer, Refused, Room, Scan, Status
+from commonplace.recall.hit import Recall
 
 _WHY = "memory is switched off (COMMONPLACE=off); nothing is kept"
 
@@ -34,7 +35,7 @@ class NoMemory(Memory):
         return Refused(rule="off", why=_WHY)
 
     def recall(self, query: str, **_: Any) -> Recall:
-        return Recall(hits=(), took_ms=0.0, more=0)
+        return Recall()
 
     def read(self, name: str) -> Note:
         raise NotFound(_WHY)
@@ -75,8 +76,8 @@ class NoMemory(Memory):
     def status(self) -> Status:
         return Status(where=self.where, counts={}, room=_NO_ROOM, cache="", problems=())
 
-    def listing(self, budget: Budget = WHOLE_INDEX, reach: str = INDEX_REACH) -> Listing:
-        return Listing("", (), 0, 0, 0, budget)
+    def listing(self, budget: Budget | None = None, reach: str = "") -> Listing:
+        return Listing("", (), 0, 0, 0, budget or WHOLE_INDEX)
 
     def sessions(self) -> list[Line]:
         return []

@@ -10,14 +10,14 @@ from datetime import date
 from commonplace.index.catalog import Catalog
 from commonplace.index.sidecar import Sidecar
 from commonplace.memory import Memory
-from commonplace.outcomes import Tools
-from commonplace.prompt.preamble import FULL, Profile
 from commonplace.settings import Settings, mark_of, read_settings
 from commonplace.store.disk import Disk
 from commonplace.store.files import FileStore
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from commonplace.outcomes import Tools
+    from commonplace.prompt.preamble import Profile
     from commonplace.store.audit import Auditor
     from commonplace.store.history import History
 
@@ -26,7 +26,7 @@ def open_memory(
     path: str | os.PathLike[str] | None = None,
     *,
     now: Callable[[], float] = time.time,
-    profile: Profile = FULL,
+    profile: Profile | None = None,
     disk: Disk | None = None,
     settings: Settings | None = None,
 ) -> Memory:

@@ -84,36 +84,6 @@ class Scan:
     problems: tuple[Problem, ...]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Hit:
-    """A note that answers a query, and why it ranked where it did."""
-
-    name: str
-    title: str
-    description: str
-    kind: Kind
-    where: str
-    score: float
-    reasons: tuple[str, ...]
-    age: str
-    trust: str
-    excerpt: str
-    expired: bool = False
-    parts: tuple[tuple[str, float], ...] = ()
-    """What the score is the sum of."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Recall:
-    """The best hits, how long finding them took, and how many more there were."""
-
-    hits: tuple[Hit, ...]
-    took_ms: float
-    more: int
-    guessed: tuple[tuple[str, str], ...] = ()
-    """Words no note holds, and what was looked for in their place."""
-
-
 class Answer(NamedTuple):
     """What a call of a tool answers: text for the model, and whether it failed to do what was asked."""
 

@@ -13,14 +13,15 @@ from datetime import date
 
 from commonplace import drafting
 from commonplace.errors import BadFormat, BadName, Busy, Changed, NotFound
-from commonplace.guard.admission import NAME_CHARS, Draft
+from commonplace.guard.admission import NAME_CHARS, Draft, Refusal, admit
 from commonplace.guard.text import one_line
 from commonplace.index.catalog import Catalog
 from commonplace.index.listing import INDEX_HEAD, INDEX_REACH, WHOLE_INDEX
 from commonplace.note.format import stamp_of
-from commonplace.note.note import DESCRIPTION_CHARS, FILE_BYTES, Note
+from commonplace.note.limits import DESCRIPTION_CHARS, FILE_BYTES
+from commonplace.note.note import Note
 from commonplace.note.slug import slugify, usable_stem
-from commonplace.outcomes import Conflict, Refused, Room, Saved
+from commonplace.outcomes import Conflict, Forgotten, Refused, Room, Saved
 from commonplace.store.base import Call, Found, Store, Written
 from commonplace.store.paths import SUFFIX, place_of
 
@@ -39,6 +40,48 @@ class Saving:
         self._store = store
         self._catalog = catalog
         self._now = now
+
+    def save(self, draft: Draft, call: Call, expect: str | None, *, replacing: bool) -> Saved | Conflict | Refused:
+        """Save what may be remembered, under the name it has or one made from its text."""
+        admitted = admit(draft)
+        if isinstance(admitted, Refusal):
+            return Refused(rule=admitted.rule, why=admitted.why)
+        draft = admitted
+        if draft.name is None and expect is not None:
+            return Refused(rule="expect-needs-name", why="expect= says which version of a note; give its name too")
+        self._catalog.catch_up()
+        try:
+            stem = "" if draft.name is None else self.stem(draft.name)
+            if draft.supersedes:
+                draft = draft._replace(supersedes=tuple(dict.fromkeys(map(self.stem, draft.supersedes))))
+        except BadName as problem:
+            return Refused(rule="name", why=str(problem))
+        if not stem:
+            return self.unnamed(draft, call)
+        return self.named(stem, draft, call, expect, replacing=replacing)
+
+    def forget(self, name: str, call: Call, expect: str | None) -> Forgotten | Conflict:
+        """Take a note out; `expect` is the stamp of the version that may go."""
+        self._catalog.catch_up()
+        for _ in range(ATTEMPTS):
+            found = self.find(name)
+            stamp = found.note.stamp if expect is None else expect
+            self._catalog.begin()
+            try:
+                written = self._store.delete(found.note.name, call=call, expect=stamp, then=self._catalog.follow)
+            except Changed:
+                if expect is not None:
+                    return Conflict(
+                        name=found.note.name,
+                        why=drafting.STALE,
+                        ours="",
+                        theirs=self.now_there(found.note.name),
+                    )
+                continue
+            return Forgotten(
+                note=written.note, kept=written.kept, room=self.room(changed=True), warnings=written.warnings
+            )
+        raise Busy(f"{name!r} kept changing while it was to be forgotten; nothing was changed. Try again")
 
     def unnamed(self, draft: Draft, call: Call) -> Saved | Conflict | Refused:
         """Save under a name made from the text. Such a name never overwrites: it gives way until it is free."""

@@ -7,6 +7,7 @@ import sys
 from collections.abc import Mapping
 from typing import NamedTuple
 
+from commonplace.digest import digest
 from commonplace.errors import BadPath, Unsupported
 
 _APP = "commonplace"
@@ -51,9 +52,7 @@ class Settings(NamedTuple):
 
 def mark_of(notebook: str) -> str:
     """What tells the things kept for one notebook from another's: a mark for each place a notebook can be."""
-    from hashlib import sha256
-
-    return sha256(notebook.encode("utf-8", "surrogateescape")).hexdigest()[:16]
+    return digest(notebook.encode("utf-8", "surrogateescape")).hex()[:16]
 
 
 def switched_off(env: Mapping[str, str] | None = None) -> bool:

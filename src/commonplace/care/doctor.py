@@ -17,7 +17,8 @@ from commonplace.index.catalog import Catalog
 from commonplace.index.checkup import Checkup, Derived, Drift
 from commonplace.memory import Memory
 from commonplace.note.format import OVERLONG
-from commonplace.note.note import DESCRIPTION_CHARS, Note
+from commonplace.note.limits import DESCRIPTION_CHARS
+from commonplace.note.note import Note
 from commonplace.note.slug import slugify
 from commonplace.store.audit import Audit
 from commonplace.store.base import Problem, Pulse

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from commonplace.guard.text import cleaned, one_line
 from commonplace.note.kind import KINDS, Kind, kind_of
-from commonplace.note.note import BODY_BYTES, DESCRIPTION_CHARS, TAG_CHARS, TAGS, TITLE_CHARS, unix
+from commonplace.note.limits import BODY_BYTES, DESCRIPTION_CHARS, TAG_CHARS, TAGS, TITLE_CHARS
+from commonplace.note.note import unix
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import re
 
+# (The patterns are compiled where they are first met: plain text meets none.)
 # Terminal sequences (ECMA-48): control sequences, operating system commands, other strings, two-byte escapes.
-_TERMINAL = re.compile(
+_TERMINAL = (
     r"(?:\x1b\[|\x9b)[0-?]{0,64}[ -/]{0,8}[@-~]"
     r"|(?:\x1b[\]PX^_]|[\x9d\x90\x98\x9e\x9f])[^\x07\x1b\x80-\x9f]{0,4096}(?:\x07|\x1b\\|\x9c)"
     r"|\x1b[ -/]{0,8}[0-~]"
@@ -23,37 +24,35 @@ _UNSEEN = (
     "\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffb\ufffe\uffff\U000110bd\U000110cd\U00013430-\U00013442\U00016fe4"
     "\U0001bca0-\U0001bca3\U0001d159\U0001d173-\U0001d17a\U0001fffe\U0001ffff\U0002fffe\U0002ffff\U0003fffe-\U0010ffff"
 )
-_SUSPECT = re.compile(f"[{_UNSEEN}]")
-_BREAKS = re.compile("\r\n?|[\x0b\x0c\x85\u2028\u2029]")
+_SUSPECT = f"[{_UNSEEN}]"
+_BREAKS = "\r\n?|[\x0b\x0c\x85\u2028\u2029]"
 # Joiners and the picture selector are kept where they are spelling (Indic scripts, Persian) or make one picture.
 _MAY_JOIN = "\u200c\u200d\ufe0f"
 _JOINED = "\u0590-\u08ff\u0900-\u0dff\u0e00-\u109f\u1780-\u18af\u2190-\u2bff\U0001f000-\U0001faff\ufe0f"
 _PICTURES = "\xa9\xae\u203c\u2049\u2122\u2139\u2190-\u2bff\u3030\u303d\u3297\u3299\U0001f000-\U0001faff"
-_STRAY_JOINER = re.compile(f"(?<![{_JOINED}])[\u200c\u200d]|[\u200c\u200d](?![{_JOINED}])")
-_STRAY_SELECTOR = re.compile(f"(?<![#*0-9{_PICTURES}])\ufe0f|(?<=[#*0-9])\ufe0f(?!\u20e3)")
+_STRAY_JOINER = f"(?<![{_JOINED}])[\u200c\u200d]|[\u200c\u200d](?![{_JOINED}])"
+_STRAY_SELECTOR = f"(?<![#*0-9{_PICTURES}])\ufe0f|(?<=[#*0-9])\ufe0f(?!\u20e3)"
 
 # Tokens by which chat templates mark turns, in square brackets. (Those in angle brackets are escaped anyway.)
-_BRACKETED = re.compile(r"\[([^\[\]]{1,40})\]")
-_TOKEN = re.compile(r"[/|].*|[A-Z][A-Za-z0-9_ ]{1,30}|[a-z]?MASK|(?i:inst|sys|bos|eos|pad|cls|sep|unk|mask)")
+_BRACKETED = r"\[([^\[\]]{1,40})\]"
+_TURN_MARK = r"[/|].*|[A-Z][A-Za-z0-9_ ]{1,30}|[a-z]?MASK|(?i:inst|sys|bos|eos|pad|cls|sep|unk|mask)"
 # What the markers of structure look like in other widths, and turn into where a text is normalised.
 _LOOKALIKES = str.maketrans(
     "\uff1c\ufe64\u226e\uff1e\ufe65\u226f\uff06\ufe60\uff3b\ufe47\uff3d\ufe48\uff5c\uff40\u1fef", "<<<>>>&&[[]]|``"
 )
-_LINK = re.compile(
-    "\\](?=[(\uff08\ufe35\ufe59\u207d\u208d\u2474-\u2487\u249c-\u24b5\u3200-\u3243\U0001f110-\U0001f129])"
-)
-_CODE_FENCE = re.compile(r"`{3,}|[~\uff5e]{3,}")
+_LINK = "\\](?=[(\uff08\ufe35\ufe59\u207d\u208d\u2474-\u2487\u249c-\u24b5\u3200-\u3243\U0001f110-\U0001f129])"
+_CODE_FENCE = r"`{3,}|[~\uff5e]{3,}"
 
 
 def cleaned(text: str) -> str:
     """The text without terminal sequences and without characters nobody sees. Lines end in \\n; honest text is kept."""
-    if text.isascii() and text.isprintable():
+    if text.isascii() and text.replace("\n", "").replace("\t", "").isprintable():
         return text
-    text = _BREAKS.sub("\n", text)
-    if not _SUSPECT.search(text):
+    text = re.sub(_BREAKS, "\n", text)
+    if not re.search(_SUSPECT, text):
         return text
-    text = _SUSPECT.sub(_kept, _TERMINAL.sub("", text))
-    return _STRAY_JOINER.sub("", _STRAY_SELECTOR.sub("", text))
+    text = re.sub(_SUSPECT, _kept, re.sub(_TERMINAL, "", text))
+    return re.sub(_STRAY_JOINER, "", re.sub(_STRAY_SELECTOR, "", text))
 
 
 def one_line(text: str) -> str:
@@ -65,8 +64,8 @@ def inert(text: str) -> str:
     """One line that can stand in a prompt: no tag, link, fence, chat-template token or role can come of it."""
     line = one_line(text).translate(_LOOKALIKES)
     line = line.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
-    line = _CODE_FENCE.sub("'", line)
-    return _LINK.sub("] ", _BRACKETED.sub(_no_token, line))
+    line = re.sub(_CODE_FENCE, "'", line)
+    return re.sub(_LINK, "] ", re.sub(_BRACKETED, _no_token, line))
 
 
 def in_plain_form(word: str) -> str:
@@ -83,4 +82,4 @@ def _kept(found: re.Match[str]) -> str:
 
 
 def _no_token(found: re.Match[str]) -> str:
-    return f"({found[1]})" if _TOKEN.fullmatch(in_plain_form(found[1].strip())) else found[0]
+    return f"({found[1]})" if re.fullmatch(_TURN_MARK, in_plain_form(found[1].strip())) else found[0]

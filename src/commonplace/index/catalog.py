@@ -14,15 +14,18 @@ from threading import local
 from typing import NamedTuple, TypeVar
 
 from commonplace.errors import BadFormat, NotFound, StoreError
-from commonplace.index import front, rows, state
-from commonplace.index.front import Known
-from commonplace.index.listing import INDEX_HEAD, INDEX_REACH, WHOLE_INDEX, Budget, Line, Listing, fit
+from commonplace.index import state, values
 from commonplace.index.sidecar import Sidecar
 from commonplace.index.state import State
-from commonplace.note.kind import Kind
-from commonplace.note.note import Note
 from commonplace.store.base import UNSETTLED, Change, Found, Problem, Pulse, Seen, Store
 from commonplace.store.paths import place_of
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from commonplace.index.front import Known
+    from commonplace.index.listing import Budget, Line, Listing
+    from commonplace.note.kind import Kind
+    from commonplace.note.note import Note
 
 # Up to here every call looks at every file (2.5 ms per 1,000); above, the folders' own times decide.
 SCAN_LIMIT = 10_000
@@ -195,6 +198,9 @@ class Catalog:
 
     def listing(self, today: date, budget: Budget, *, head: Sequence[str] = (), reach: str) -> Listing:
         """The index as of the last refresh."""
+        from commonplace.index import front
+        from commonplace.index.listing import fit
+
         day = today.isoformat()
         best, totals = self._answer(lambda db: (front.read(db, day, budget.lines), front.listed(db, day)))
         return fit((*best.best, *best.corrections), totals, budget, head=head, reach=reach)
@@ -205,6 +211,8 @@ class Catalog:
 
     def notes(self) -> list[tuple[Note, str]]:
         """Every note with who wrote it, by name."""
+        from commonplace.index import rows
+
         return self._answer(
             lambda db: [(rows.note_of(row), row[4]) for row in db.execute(rows.SELECT + " ORDER BY name")]
         )
@@ -213,18 +221,18 @@ class Catalog:
         """The names of the notes a caller wants."""
         return frozenset(note.name for note, _ in self.notes() if takes(note))
 
-    def these(self, names: Sequence[str]) -> dict[str, tuple[Note, str]]:
-        """Some notes with who wrote each."""
-        places = ",".join("?" * len(names))
-        found = self._answer(lambda db: db.execute(f"{rows.SELECT} WHERE name IN ({places})", names).fetchall())
-        return {row[0]: (rows.note_of(row), row[4]) for row in found}
+    def cards(self, names: Sequence[str]) -> dict[str, values.Card]:
+        """What is shown of some notes where they are found."""
+        return self._answer(lambda db: values.cards(db, names))
 
-    def standing(self, names: Sequence[str], today: date) -> dict[str, rows.Standing]:
+    def standing(self, names: Sequence[str], today: date) -> dict[str, values.Standing]:
         """What counts for or against some notes, whatever they say."""
-        return self._answer(lambda db: rows.standing(db, names, today))
+        return self._answer(lambda db: values.standing(db, names, today))
 
     def counts(self) -> dict[Kind, int]:
         """How many notes there are of each kind."""
+        from commonplace.index import front
+
         return self._answer(front.totals)
 
     def stamps(self) -> dict[str, str]:
@@ -249,6 +257,8 @@ class Catalog:
 
     def _worked_in(self, db: sqlite3.Connection, change: Change) -> Known | None:
         """The index with a change, from what this process knew before it; None where only the tables can tell."""
+        from commonplace.index import front
+
         known = self._known
         if known is None or known.front.today != self._today().isoformat() or known.version != state.version(db):
             return None
@@ -256,6 +266,8 @@ class Catalog:
 
     def _follow(self, db: sqlite3.Connection, change: Change, ahead: Known | None) -> Known | None:
         """Write one change. Answers the index with it: the one that went out ahead, if nothing else happened since."""
+        from commonplace.index import front, rows
+
         if not state.get(db, "scanned", 0.0):  # tables just begun again know no other note: the next call fills them
             return None
         version = state.version(db) + 1
@@ -284,6 +296,8 @@ class Catalog:
         return bool(known == (seen.folder, *seen.signature))
 
     def _index(self) -> str:
+        from commonplace.index.listing import INDEX_HEAD, INDEX_REACH, WHOLE_INDEX
+
         self.published = self.listing(self._today(), WHOLE_INDEX, head=INDEX_HEAD, reach=INDEX_REACH)
         return self.published.text
 
@@ -309,6 +323,8 @@ def _apply(db: sqlite3.Connection, had: State, looked: _Looked) -> bool | None:
 
     Answers whether any note says something else than before; None, and nothing written, into other tables.
     """
+    from commonplace.index import rows
+
     if had.scanned and not state.get(db, "scanned", 0.0):
         return None
     version = state.version(db) + 1
@@ -327,6 +343,8 @@ def _apply(db: sqlite3.Connection, had: State, looked: _Looked) -> bool | None:
 
 
 def _apply_read(db: sqlite3.Connection, read: _Read, version: int, *, same_log: bool) -> bool:
+    from commonplace.index import rows
+
     name, found = read.seen.name, read.found
     known = db.execute("SELECT stamp, folder, author FROM notes WHERE name = ?", (name,)).fetchone()
     if found is None:
@@ -356,6 +374,8 @@ def _within(passed: int, span: int) -> bool:
 
 
 def _sessions(db: sqlite3.Connection, today: str, most: int) -> list[Line]:
+    from commonplace.index import rows
+
     return [rows.line_row(row) for row in db.execute(_SESSIONS, (today, most))]
 
 
@@ -363,5 +383,5 @@ def _troubled(db: sqlite3.Connection) -> list[Problem]:
     unread = db.execute("SELECT folder, name, problem FROM files WHERE problem != ''")
     found = [Problem(place_of(name, folder), problem) for folder, name, problem in unread]
     for folder, name, packed in db.execute("SELECT folder, name, odd FROM notes WHERE odd != ''"):
-        found += [Problem(place_of(name, folder), word, unread=False) for word in rows.unpacked(packed)]
+        found += [Problem(place_of(name, folder), word, unread=False) for word in values.unpacked(packed)]
     return found

@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 from commonplace.index import rows
 from commonplace.index.listing import INDEX_HEAD, INDEX_REACH, WHOLE_INDEX, Line, Listing, fit, line_of
+from commonplace.index.values import whole
 from commonplace.note.kind import Kind
 from commonplace.store.base import Found, trust_of
 from commonplace.store.paths import SUFFIX
@@ -161,4 +162,4 @@ def _rank_of(found: Found) -> Rank:
 
 
 def _rank(trust: int, pinned: int, day: str, name: str) -> Rank:
-    return (-rows.whole(trust), -rows.whole(pinned), -rows.whole(day.replace("-", "") or 0), name)
+    return (-whole(trust), -whole(pinned), -whole(day.replace("-", "") or 0), name)

@@ -10,8 +10,8 @@ from typing import NamedTuple
 
 from commonplace.guard.text import cleaned, inert, one_line
 from commonplace.note.kind import FOLDERS, KINDS, Kind, heading_of
-from commonplace.note.note import DESCRIPTION_CHARS, TITLE_CHARS, Note
-from commonplace.note.prose import clamp
+from commonplace.note.limits import DESCRIPTION_CHARS, TITLE_CHARS, clamp
+from commonplace.note.note import Note
 from commonplace.store.paths import place_of
 from commonplace.store.publish import INDEX_MARK
 

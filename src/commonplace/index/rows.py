@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Sequence
 from datetime import date
-from typing import Any, NamedTuple
+from typing import Any
 
 from commonplace.errors import BadName
 from commonplace.index.listing import Line, line_of
+from commonplace.index.values import CORRECTED, Garbled, unpacked
 from commonplace.note.kind import Kind
 from commonplace.note.note import Note
 from commonplace.note.slug import slugify
@@ -19,23 +19,7 @@ COLUMNS = (
     "updated", "day", "expires", "pinned", "applies_to", "supersedes", "origin", "session", "odd", "line", "body",
 )  # fmt: skip
 _PUT_NOTE = f"INSERT INTO notes ({', '.join(COLUMNS)}) VALUES ({', '.join('?' * len(COLUMNS))})"
-# A note that says it corrects more than this is read no further: each is looked for in every index.
-_CORRECTED = 50
 _PUT_FILE = "INSERT OR REPLACE INTO files VALUES (?, ?, ?, ?, ?, ?, ?, ?)"
-
-
-class Garbled(sqlite3.DatabaseError):
-    """A row's bytes are not what was written: the tables are damaged, though SQLite has not noticed."""
-
-
-class Standing(NamedTuple):
-    """What counts for or against a note, whatever it says."""
-
-    trust: int
-    pinned: bool
-    day: str
-    expired: bool
-    corrected: str  # the note that says it corrects this one; '' for none
 
 
 class _Kinds(dict[str, Kind]):
@@ -49,10 +33,6 @@ _KEPT = frozenset((str, int))
 # By the word a row keeps: several times quicker than asking the enumeration, two hundred times a listing.
 KIND = _Kinds({str(kind): kind for kind in Kind})
 SELECT = f"SELECT {', '.join(COLUMNS)} FROM notes"
-
-
-_STANDING = "SELECT name, trust, pinned, day, expires FROM notes WHERE name IN ({})"
-_CORRECTING = "SELECT name, supersedes FROM notes WHERE supersedes != '' ORDER BY day, name"
 
 
 def put_note(db: sqlite3.Connection, found: Found) -> None:
@@ -92,48 +72,11 @@ def note_of(row: tuple[Any, ...]) -> Note:
     )  # fmt: skip
 
 
-def standing(db: sqlite3.Connection, names: Sequence[str], today: date) -> dict[str, Standing]:
-    """What counts for or against some notes, and those that correct them."""
-    correcting = {
-        old: name for name, packed in db.execute(_CORRECTING) for old in unpacked(packed)[:_CORRECTED] if old != name
-    }
-    asked, last = set[str](), set(names)
-    while last - asked:  # what corrects them, what corrects that, and so on
-        asked |= last
-        last = {correcting[name] for name in last if name in correcting}
-    day = today.isoformat()
-    found = db.execute(_STANDING.format(",".join("?" * len(asked))), tuple(asked))
-    return {
-        name: Standing(whole(trust), bool(pinned), said, bool(expires) and expires < day, correcting.get(name, ""))
-        for name, trust, pinned, said, expires in found
-    }
-
-
 def line_row(row: tuple[str, str, str, str]) -> Line:
     """A listing's line from `name, kind, line, supersedes`."""
     if not _TEXT.issuperset(map(type, row)):
         raise Garbled(f"a value of {row[0]!r} is of another type")
-    return Line(row[0], KIND[row[1]], row[2], unpacked(row[3])[:_CORRECTED] if row[3] else ())
-
-
-def unpacked(text: str) -> tuple[str, ...]:
-    """A tuple from the text it is kept as."""
-    if not text:
-        return ()
-    import json
-
-    try:
-        return tuple(map(str, json.loads(text)))
-    except (ValueError, TypeError) as problem:
-        raise Garbled(f"{text[:40]!r} is no list") from problem
-
-
-def whole(value: object) -> int:
-    """A number as the tables keep it."""
-    try:
-        return int(str(value))
-    except ValueError as problem:
-        raise Garbled(f"{str(value)[:40]!r} is no number") from problem
+    return Line(row[0], KIND[row[1]], row[2], unpacked(row[3])[:CORRECTED] if row[3] else ())
 
 
 def _packed(items: tuple[str, ...]) -> str:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import sqlite3
 from typing import Any, NamedTuple
 
-from commonplace.index import rows
+from commonplace.index.values import whole
 from commonplace.store.base import Pulse
 
 
@@ -27,8 +27,8 @@ def read(db: sqlite3.Connection) -> State:
     files = {
         name: tuple(rest) for name, *rest in db.execute("SELECT name, folder, inode, size, mtime, ctime FROM files")
     }
-    young, log = rows.whole(get(db, "young", 0)), str(get(db, "log", ""))
-    return State(version(db), pulse(db), young, log, float(rows.whole(get(db, "scanned", 0))), files)
+    young, log = whole(get(db, "young", 0)), str(get(db, "log", ""))
+    return State(version(db), pulse(db), young, log, float(whole(get(db, "scanned", 0))), files)
 
 
 def get(db: sqlite3.Connection, key: str, default: Any) -> Any:
@@ -37,7 +37,7 @@ def get(db: sqlite3.Connection, key: str, default: Any) -> Any:
 
 
 def version(db: sqlite3.Connection) -> int:
-    return rows.whole(get(db, "version", 0))
+    return whole(get(db, "version", 0))
 
 
 def put(db: sqlite3.Connection, key: str, value: object) -> None:
@@ -46,7 +46,7 @@ def put(db: sqlite3.Connection, key: str, value: object) -> None:
 
 def pulse(db: sqlite3.Connection) -> Pulse:
     text = str(get(db, "pulse", ""))
-    return tuple(map(rows.whole, text.split()))
+    return tuple(map(whole, text.split()))
 
 
 def set_pulse(db: sqlite3.Connection, pulse: Pulse, young: int) -> None:

@@ -15,7 +15,8 @@ from typing import NamedTuple
 from commonplace.errors import BadFormat
 from commonplace.note.header import Header, flow_list, quoted, read_header, scalar, write_field
 from commonplace.note.kind import FOLDERS, Kind, kind_of
-from commonplace.note.note import DESCRIPTION_CHARS, FILE_BYTES, Note, spaced, unix
+from commonplace.note.limits import DESCRIPTION_CHARS, FILE_BYTES
+from commonplace.note.note import Note, spaced, unix
 from commonplace.note.prose import derived_description, derived_title, heading_of
 
 _FENCE = "---"

@@ -9,7 +9,7 @@ from commonplace.errors import BadFormat
 from commonplace.note.format import parse, split
 from commonplace.note.header import DATE_KEYS, Field, read_header
 from commonplace.note.kind import Kind, kind_of
-from commonplace.note.note import DESCRIPTION_CHARS
+from commonplace.note.limits import DESCRIPTION_CHARS
 
 _HEADER_LINE = re.compile(r"header line (\d+) ")
 

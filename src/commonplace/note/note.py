@@ -10,16 +10,6 @@ from commonplace.note.kind import KINDS, Kind, kind_of
 if TYPE_CHECKING:
     from datetime import date
 
-# What does not fit in 4 KiB is two facts; the cap keeps a transcript from being saved as a memory.
-BODY_BYTES = 4096
-# The description is the one part every session pays for: at 150 characters, 200 lines stay near 25 KB.
-DESCRIPTION_CHARS = 150
-TITLE_CHARS = 80
-TAG_CHARS = 50
-TAGS = 20
-# People's own files may be longer than what we would write. Past this they are not facts, and not read.
-FILE_BYTES = 64 * 1024
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Note:

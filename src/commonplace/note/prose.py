@@ -8,7 +8,8 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-from commonplace.note.note import DESCRIPTION_CHARS, spaced
+from commonplace.note.limits import DESCRIPTION_CHARS, clamp
+from commonplace.note.note import spaced
 
 _UNDER_HEADING = re.compile(r"([A-Za-z][\w -]{0,30}):[ \t]+(.*)")
 _MARKS = re.compile(r"^(?:[-*+>]|\d+[.)])[ \t]+|\*\*|__(?=\S)")
@@ -35,15 +36,6 @@ def derived_description(body: str) -> str:
     end = _SENTENCE_END.search(prose)
     sentence = prose[: end.end()] if end else prose
     return clamp(sentence.rstrip(".。। "), DESCRIPTION_CHARS)
-
-
-def clamp(text: str, limit: int) -> str:
-    """Text cut at a word, with an ellipsis, where it is over the limit."""
-    if len(text) <= limit:
-        return text
-    cut = text[: limit - 1]
-    space = cut.rfind(" ")
-    return (cut[:space] if space > limit // 2 else cut).rstrip(" ,;:-") + "…"
 
 
 class Heading(NamedTuple):

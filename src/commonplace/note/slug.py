@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 
 from commonplace.errors import BadName
+from commonplace.note.limits import NOT_NOTES
 
 # Room for the suffix, the history's file names and a sync tool's conflict marker within 255 bytes.
 SLUG_BYTES = 80
@@ -22,9 +23,6 @@ RESERVED = frozenset(
     ["memory", "readme", "agents", "claude", "gemini", "skill", "con", "prn", "aux", "nul"]
     + [f"{port}{digit}" for port in ("com", "lpt") for digit in "0123456789\xb9\xb2\xb3"]
 )
-# Files of these stems are the project's own words, never notes. MEMORY.md is handled by its exact name:
-# `memory.md` is a note, because the Go harness keeps one.
-NOT_NOTES = frozenset(["readme", "agents", "claude", "gemini", "skill"])
 
 _ASCII_RUN = re.compile(r"[^a-z0-9]+")
 # ASCII that can be dropped without making two names one: separators, quotes, brackets, full stops.

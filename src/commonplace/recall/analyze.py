@@ -41,19 +41,17 @@ _PICTURES = "[\u2190-\u21ff\u2600-\u27bf\u2b00-\u2bff\U0001f300-\U0001faff]"
 # Quotation marks and dashes of printed English: without them most texts are ASCII, which is read quicker.
 _TYPOGRAPHY = dict.fromkeys(map(ord, "“”„«»…—–•·→"), " ") | dict.fromkeys(map(ord, "’‘ʼ"), "'")
 
+# (Patterns are compiled where they are first met; most queries meet the first of them only.)
 # What stands together: words, and what joins their parts (`path/to/file.py`, `a.b-c`, `it's`, `C++`).
 _ASCII_CHUNK = re.compile(r"[A-Za-z0-9_]+(?:[-./:@'&][A-Za-z0-9_]+)*(?:\+\+|#(?![A-Za-z0-9_]))?")
 _CHUNK = rf"[\w{_MARKS}]+(?:[-./:@'&][\w{_MARKS}]+)*(?:\+\+|#(?!\w))?|{_PICTURES}"
-_PLAIN = re.compile(r"[a-z]+|[0-9]+").fullmatch
-_JOINTS = re.compile(r"[-./:@&_]+")
+_JOINTS = r"[-./:@&_]+"
 # Joints between digits stay, as dots: 1.2.3 is not 12.3, and 2026/05/15 is 2026-05-15.
-_LOOSE_JOINTS = re.compile(r"(?<![0-9])[-./:@&_']+|[-./:@&_']+(?![0-9])")
+_LOOSE_JOINTS = r"(?<![0-9])[-./:@&_']+|[-./:@&_']+(?![0-9])"
 # `parseHTTPResponse` is parse HTTP Response, `python3` is python 3; `v1`, `k8s` and `APIs` are one.
-_HUMPS = re.compile(
-    r"[A-Za-z]{1,2}[0-9]+[a-z]?(?![A-Za-z])|[A-Z]{2,}s(?![a-z])|[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+|[^A-Za-z0-9]+"
-)
+_HUMPS = r"[A-Za-z]{1,2}[0-9]+[a-z]?(?![A-Za-z])|[A-Z]{2,}s(?![a-z])|[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+|[^A-Za-z0-9]+"
 # Articles that lost their vowel: `l'eau`, `dell'arte`, `qu'il`.
-_ELIDED = re.compile(r"^(?:[ldjmtsnc]|qu|dell|nell|sull|dall|all|un)'(?=\w\w)")
+_ELIDED = r"^(?:[ldjmtsnc]|qu|dell|nell|sull|dall|all|un)'(?=\w\w)"
 # Which stemmer a script of its own tells, by the first letter that is not ASCII.
 _SCRIPTS = (
     ("\u0370", "\u03ff", "greek"), ("\u1f00", "\u1fff", "greek"), ("\u0400", "\u052f", "russian"),
@@ -124,7 +122,7 @@ class Analyzer:
 
     def of(self, chunk: str, *, tails: bool = False) -> Iterator[str]:
         """The terms of one chunk. `tails` adds the last character of a run, so that each character begins a term."""
-        if _PLAIN(chunk):
+        if _is_plain(chunk):
             yield self.stem(chunk)[:_TERM_CHARS]
         elif chunk.isascii():
             yield from self._of_identifier(chunk)
@@ -135,8 +133,8 @@ class Analyzer:
     def _of_identifier(self, chunk: str) -> Iterator[str]:
         """The whole, written as one, then its parts: `deploy-prod.sh` and `deployProd.sh` give deployprodsh first."""
         chunk = chunk.removesuffix("'s").removesuffix("'S")
-        parts = [hump for part in _JOINTS.split(chunk.replace("'", "")) for hump in _humps(part)]
-        whole = _JOINTS.sub(".", _LOOSE_JOINTS.sub("", chunk.lower()))
+        parts = [hump for part in re.split(_JOINTS, chunk.replace("'", "")) for hump in _humps(part)]
+        whole = re.sub(_JOINTS, ".", re.sub(_LOOSE_JOINTS, "", chunk.lower()))
         if len(parts) != 1 or parts[0] != whole:
             yield self._term(whole)
         if whole[-1:].isalnum():  # C++ and C# are not C
@@ -145,13 +143,13 @@ class Analyzer:
 
     def _of_word(self, run: str) -> Iterator[str]:
         """A word of letters that are not all ASCII, or what stood glued to another script."""
-        word = _ELIDED.sub("", run.casefold())
+        word = re.sub(_ELIDED, "", run.casefold())
         if word.isascii():
             yield from self.of(run if run.isascii() else word)
             return
         parts = [part for part in re.split(r"[-./:@&_']+", word) if part]
         if len(parts) > 1:
-            yield _LOOSE_JOINTS.sub("", word).translate(_FOLDS)[:_TERM_CHARS]
+            yield re.sub(_LOOSE_JOINTS, "", word).translate(_FOLDS)[:_TERM_CHARS]
         stem = _stemmer_of(word) or self.stem
         for part in parts:
             yield (stem(part).translate(_FOLDS) or part)[:_TERM_CHARS]
@@ -213,14 +211,19 @@ def _naming(found: Sequence[str], languages: Sequence[str]) -> list[str]:
     """The chunks that name something: without the small words that ask."""
     from commonplace.recall.languages import small_words
 
-    small = small_words(languages)
+    small = small_words(languages, ascii_only=all(map(str.isascii, found)))
     return [chunk for chunk in found if chunk.casefold() not in small]
 
 
+def _is_plain(word: str) -> bool:
+    """Whether a word is small letters of ASCII, or digits: most are."""
+    return word.isascii() and ((word.isalpha() and word.islower()) or word.isdigit())
+
+
 def _humps(part: str) -> list[str]:
-    if not part or part.isdigit() or (part.islower() and part.isalpha()):
+    if not part or _is_plain(part):
         return [part] if part else []
-    return [hump.lower() for hump in _HUMPS.findall(part) if hump.isalnum()]
+    return [hump.lower() for hump in re.findall(_HUMPS, part) if hump.isalnum()]
 
 
 def _pairs(run: str, *, tails: bool) -> list[str]:

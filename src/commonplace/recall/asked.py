@@ -7,7 +7,10 @@ from datetime import date, datetime
 from typing import NamedTuple
 
 from commonplace.note.kind import Kind, kind_of
-from commonplace.note.note import Note
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from commonplace.note.note import Note
 
 _SPANS = ((365, "year"), (30, "month"), (7, "week"), (1, "day"))
 

@@ -7,17 +7,27 @@ It knows tables and texts, not what a key stands for.
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from datetime import date
 from typing import NamedTuple, Protocol
 
 from commonplace.index.sidecar import Sidecar
 from commonplace.recall import fuse
 from commonplace.recall.analyze import STEMS, Word, asked
-from commonplace.recall.dates import spans
 from commonplace.recall.fuse import Placed
 from commonplace.recall.lexical import Engine, Fts5, Text
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from commonplace.recall.dates import Span
+
+# Words of which a query has one if it speaks of a day in words (or it has a number in it).
+_DAYS = frozenset((
+    "january february march april may june july august september october november december jan feb mar apr jun jul aug "
+    "sep sept oct nov dec jan. feb. mar. apr. jun. jul. aug. sep. sept. oct. nov. dec. yesterday today ago last past "
+    "previous this yesterday? today? ago? week? month? year? january? february? march? april? may? june? july? august? "
+    "september? october? november? december?"
+).split())  # fmt: skip
 # So many changes are worked in at a time: other writers of the sidecar wait no longer than for a save.
 _BATCH = 100
 # Whose meaning is compared with the query's: the best by all else. A full comparison found no more of them.
@@ -73,7 +83,7 @@ class Finder:
     def _found(self, db: sqlite3.Connection, query: str, today: date, among: Collection[str] | None) -> Answers:
         words = asked(query, self._engine.languages(db))
         matches = self._engine.find(db, words, among)
-        best = fuse.placed(matches, spans(query, today))
+        best = fuse.placed(matches, _spans(query, today))
         return Answers(best, matches.words, matches.guessed)
 
     def _waits(self, db: sqlite3.Connection) -> bool:
@@ -88,6 +98,15 @@ class Finder:
         changes = self._corpus.changes(db, _BATCH)
         self._engine.take_out(db, changes.gone)
         self._engine.put(db, changes.texts)
+
+
+def _spans(query: str, today: date) -> Sequence[Span]:
+    """The days a query speaks of; the words that may name one are looked for first, since few queries do."""
+    if not (_DAYS.intersection(query.lower().split()) or any(map(str.isdigit, query))):
+        return ()
+    from commonplace.recall.dates import spans
+
+    return spans(query, today)
 
 
 def _stems(db: sqlite3.Connection) -> object:

@@ -12,11 +12,14 @@ from datetime import date
 from math import log
 from typing import NamedTuple
 
-from commonplace.index.rows import Standing
+from commonplace.index.values import Standing
 from commonplace.recall.analyze import Word
-from commonplace.recall.dates import Span
 from commonplace.recall.lexical import Matches, Weighed
 from commonplace.store.base import trust_of
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from commonplace.recall.dates import Span
 
 # What each part may add to the words, whose best text has 1.
 _MEANING = 1.0

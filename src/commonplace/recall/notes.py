@@ -5,7 +5,7 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Sequence
 
-from commonplace.index.rows import unpacked
+from commonplace.index.values import unpacked
 from commonplace.recall.finder import Changes
 from commonplace.recall.lexical import Text
 

@@ -13,21 +13,21 @@ from contextlib import suppress
 from typing import NamedTuple
 
 from commonplace.note.format import stamp_of
-from commonplace.note.note import FILE_BYTES
+from commonplace.note.limits import FILE_BYTES
 from commonplace.store import log
 from commonplace.store.chain import Asked, Chain, judge
 from commonplace.store.disk import Disk
 from commonplace.store.locking import LOCK
 from commonplace.store.looking import DAMAGE, LOG_BYTES, NOTE, WARNING, Finding, Look
-from commonplace.store.paths import CONTROL, HISTORY, INDEX, PLACES, TMP, kept_of, printable, shown, stem_of
+from commonplace.store.paths import CONTROL, HISTORY, INDEX, KEY, LOG, PLACES, TMP, kept_of, printable, shown, stem_of
 from commonplace.store.publish import SHELF
 from commonplace.store.raw import Raw, open_notebook, open_place, read_file, sort_of
 from commonplace.store.surroundings import surroundings
 from commonplace.store.trouble import told
 from commonplace.store.turn import FORMAT, FORMAT_FILE
 
-_LOG, _HISTORY, _TMP = (f"{CONTROL}/{name}" for name in (log.LOG, HISTORY, TMP))
-FILES = (FORMAT_FILE, LOCK, log.KEY, log.LOG)
+_LOG, _HISTORY, _TMP = (f"{CONTROL}/{name}" for name in (LOG, HISTORY, TMP))
+FILES = (FORMAT_FILE, LOCK, KEY, LOG)
 FOLDERS = (TMP, HISTORY)
 # The format and key files are a few bytes; this much tells that one is not.
 _SMALL = 256
@@ -150,7 +150,7 @@ def _control(look: Look, root: int, stamps: Mapping[str, str]) -> tuple[bool, Ma
         kept = _history(look, at, known)
         vouched = _log(look, at, known, key, kept, stamps)
         _staged(look, at, known)
-    return FORMAT_FILE in known or log.LOG in known, vouched
+    return FORMAT_FILE in known or LOG in known, vouched
 
 
 def _ours(look: Look, at: int) -> Known:
@@ -177,7 +177,7 @@ def _in_the_way(look: Look, where: str, found: os.stat_result, wanted: str) -> N
 def _later_format(look: Look, at: int, known: Known) -> bool:
     where = f"{CONTROL}/{FORMAT_FILE}"
     if known.get(FORMAT_FILE) is None:
-        written = known.get(log.LOG)
+        written = known.get(LOG)
         if FORMAT_FILE not in known and written and written.st_size and not look.failures:
             look.tell("format", where, "is gone", "the next save writes it; nothing is lost", WARNING)
         return False
@@ -196,19 +196,19 @@ def _later_format(look: Look, at: int, known: Known) -> bool:
 
 
 def _key(look: Look, at: int, known: Known) -> bytes | None:
-    where, written = f"{CONTROL}/{log.KEY}", known.get(log.LOG)
-    if log.KEY not in known and written and written.st_size and not look.failures:
+    where, written = f"{CONTROL}/{KEY}", known.get(LOG)
+    if KEY not in known and written and written.st_size and not look.failures:
         what = "is gone: the log vouches for nobody, and every note counts as changed by hand"
         cure = "bring it back from a backup before anything is saved: the next save makes another"
         look.tell("key", where, what, cure, DAMAGE)
-    found = known.get(log.KEY)
+    found = known.get(KEY)
     if found is None:
         return None
     if found.st_size != log.KEY_BYTES:
         what = f"has {found.st_size:,} bytes, and {log.KEY_BYTES} were made: the log may vouch for nobody"
         look.tell("key", where, what, "bring it back from a backup", DAMAGE)
         return None
-    data = b"".join(look.pieces(log.KEY, at, where, _SMALL))
+    data = b"".join(look.pieces(KEY, at, where, _SMALL))
     return data if len(data) == log.KEY_BYTES else None
 
 
@@ -272,17 +272,17 @@ def _is_version(look: Look, at: int, file: str, found: os.stat_result, where: st
 def _log(
     look: Look, at: int, known: Known, key: bytes | None, kept: _Kept | None, stamps: Mapping[str, str]
 ) -> Mapping[str, bool] | None:
-    found = known.get(log.LOG)
+    found = known.get(LOG)
     if found is None:
-        if log.LOG not in known and FORMAT_FILE in known and not look.failures:
+        if LOG not in known and FORMAT_FILE in known and not look.failures:
             what = "is gone: nobody can say who wrote the notes, and undo knows nothing"
             look.tell("log", _LOG, what, "bring it back from a backup before anything is saved", DAMAGE)
         return None
     wanted = {(log.id_of(name, key), stamp): name for name, stamp in stamps.items()} if key else {}
     asked = Asked(key, wanted, kept.names if kept else None, found.st_size)
-    chain = judge(look.pieces(log.LOG, at, _LOG), asked)
+    chain = judge(look.pieces(LOG, at, _LOG), asked)
     if chain.torn:  # a writer may have been in the middle of it
-        chain = judge(look.pieces(log.LOG, at, _LOG), asked)
+        chain = judge(look.pieces(LOG, at, _LOG), asked)
     _tell_of(look, chain)
     if look.failures:
         return None
@@ -299,7 +299,7 @@ def _tell_of(look: Look, chain: Chain) -> None:
         look.tell("log", _LOG, f"{chain.more:,} more places like these", cure, DAMAGE)
     if chain.other_key:
         what = f"is not the key the log was sealed with: none of its {chain.lines:,} lines vouches for anybody"
-        look.tell("key", f"{CONTROL}/{log.KEY}", what, "bring it back from a backup", DAMAGE)
+        look.tell("key", f"{CONTROL}/{KEY}", what, "bring it back from a backup", DAMAGE)
     if chain.lost and not look.failures:
         what = f"{len(chain.lost):,} replaced versions are not kept (line {chain.lost[0]} of the log tells of one)"
         cure = "bring them back from a backup, unless they were taken out on purpose; undo cannot go back to them"

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import NamedTuple, Protocol
 
-from commonplace.note.note import Note
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from commonplace.note.note import Note
 
 ORIGINS = ("person", "agent", "hand", "extractor", "import")
 PERSON = ORIGINS[0]

@@ -1,7 +1,8 @@
 """FileStore: one Markdown file per note in one directory, beside its control folder.
 
 Readers take no lock; writers queue on one. It reads and compares; how a change reaches the disk is `commit.py`.
-It knows nothing of search, prompts or indexes.
+It knows nothing of search, prompts or indexes. What only a change or a file's text needs is loaded with those: most
+processes look, and find nothing changed.
 """
 
 from __future__ import annotations
@@ -11,20 +12,20 @@ import stat
 import time
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import replace
 
 from commonplace.errors import BadFormat, BadName, NotFound, StoreError
-from commonplace.note.format import parse, written
-from commonplace.note.note import Note, home_of
 from commonplace.store.base import Call, Change, Found, Inventory, Problem, Pulse, Seen, Then, Written
-from commonplace.store.commit import Landed, Wish, commit
 from commonplace.store.disk import Disk
 from commonplace.store.paths import INDEX, PLACES, file_of, oddity_of, place_of, printable, shown, stem_of
 from commonplace.store.provenance import Provenance
-from commonplace.store.publish import publish
 from commonplace.store.raw import find, open_notebook, open_place, pulse_of, signature_of, why_closed, why_not
 from commonplace.store.trouble import told
-from commonplace.store.turn import Turn, take_turn
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from commonplace.note.note import Note
+    from commonplace.store.commit import Landed, Wish
+    from commonplace.store.turn import Turn
 
 
 class FileStore:
@@ -42,6 +43,8 @@ class FileStore:
         return self.path
 
     def get(self, name: str) -> Found:
+        from commonplace.note.format import parse
+
         try:
             file_of(name)
         except BadName as problem:
@@ -55,11 +58,17 @@ class FileStore:
         return Found(note, seen, lambda: self._author(name, note.stamp))
 
     def put(self, note: Note, *, call: Call, expect: str, then: Then | None = None) -> Written:
+        from commonplace.note.format import written
+        from commonplace.note.note import home_of
+        from commonplace.store.commit import Wish
+
         file_of(note.name)
         ready = written(note)  # what could not be read again is refused before any lock
         return self._change(Wish(note.name, ready.source, home_of(note), expect, call, self._now), ready, then)
 
     def delete(self, name: str, *, call: Call, expect: str, then: Then | None = None) -> Written:
+        from commonplace.store.commit import Wish
+
         file_of(name)
         return self._change(Wish(name, None, "", expect, call, self._now), None, then)
 
@@ -85,6 +94,9 @@ class FileStore:
         Only where we have written before, and only if no writer is at work: that one will publish. Answers why it
         could not be done, or ''.
         """
+        from commonplace.store.publish import publish
+        from commonplace.store.turn import take_turn
+
         try:
             with told(self.path, "writing the index"), take_turn(self._disk, self.path, visit=True) as turn:
                 return publish(turn, make())
@@ -96,6 +108,12 @@ class FileStore:
             return self._provenance.author(name, stamp)
 
     def _change(self, wish: Wish, ready: Note | None, then: Then | None) -> Written:
+        from dataclasses import replace
+
+        from commonplace.note.format import parse
+        from commonplace.store.commit import commit
+        from commonplace.store.turn import take_turn
+
         doing = f"{'forgetting' if wish.data is None else 'saving'} {wish.name!r}"
         with told(self.path, doing), take_turn(self._disk, self.path) as turn:
             try:
@@ -161,6 +179,8 @@ class FileStore:
 
 
 def _told(turn: Turn, wish: Wish, landed: Landed, note: Note | None) -> Change:
+    from commonplace.store.publish import publish
+
     found = None
     if note is not None:
         found = Found(note, Seen(wish.name, landed.folder, landed.signature), lambda: wish.call.origin)

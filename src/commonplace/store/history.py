@@ -11,11 +11,11 @@ from typing import NamedTuple
 
 from commonplace.errors import BadName
 from commonplace.note.format import stamp_of
-from commonplace.note.note import FILE_BYTES
+from commonplace.note.limits import FILE_BYTES
 from commonplace.store import log
 from commonplace.store.base import Call
 from commonplace.store.disk import Disk
-from commonplace.store.paths import HISTORY, shelf_of
+from commonplace.store.paths import HISTORY, KEY, LOG, shelf_of
 from commonplace.store.provenance import FIRST_BYTES, open_control
 from commonplace.store.raw import read_whole
 from commonplace.store.trouble import told
@@ -50,8 +50,8 @@ class History:
         with told(self._path, "reading its log"):
             try:
                 with open_control(self._disk, self._path) as control:
-                    key = self._bytes(log.KEY, control, FIRST_BYTES)
-                    raw = self._bytes(log.LOG, control, _LOG_BYTES)
+                    key = self._bytes(KEY, control, FIRST_BYTES)
+                    raw = self._bytes(LOG, control, _LOG_BYTES)
                     shelves = self._names(HISTORY, control)
             except FileNotFoundError:  # nobody has written here yet
                 return ()

@@ -16,10 +16,8 @@ from typing import NamedTuple
 from commonplace.errors import Obstructed
 from commonplace.store.base import Call
 from commonplace.store.disk import Disk
-from commonplace.store.paths import CONTROL
+from commonplace.store.paths import CONTROL, LOG
 
-LOG = "log.jsonl"
-KEY = "key"
 KEY_BYTES = 32
 # Longest word of a caller's that a line holds: a line stays far under one disk block.
 _WORD_CHARS = 200

@@ -9,36 +9,37 @@ import re
 
 from commonplace.errors import BadName
 from commonplace.note.kind import FOLDERS
-from commonplace.note.slug import NOT_NOTES, usable_stem
+from commonplace.note.limits import NOT_NOTES
 
 SUFFIX = ".md"
 INDEX = "MEMORY.md"
 CONTROL = ".commonplace"
+LOG = "log.jsonl"  # in the control folder: every change, a line each
+KEY = "key"  # in the control folder: what the log is sealed with
 TMP = "tmp"  # in the control folder: bytes on their way to the notes
 HISTORY = "history"  # in the control folder: every version that was replaced or forgotten
 PLACES = ("", *FOLDERS)
 
 # How `kept_as` names a version.
-_KEPT = re.compile(r"([0-9]{6,})-([0-9a-f]{8})\.md")
+_KEPT = r"([0-9]{6,})-([0-9a-f]{8})\.md"
+# (These are compiled where they are met: most processes meet none of the files they are for.)
 # What sync tools call the other side of a conflict: Syncthing, Dropbox, Nextcloud and ownCloud (two shapes),
 # Seafile, Resilio, Unison and Tresorit, iCloud Drive's and Google Drive's "conflict" words.
-_CONFLICT = re.compile(
-    r"(?P<of>.+?)(?:"
+_CONFLICT = (
+    r"(?i)(?P<of>.+?)(?:"
     r"\.sync-conflict-\d{8}-\d{6}(?:-[A-Z0-9]{1,16})?"
     r"|[ _-]\((?:[^()]{0,80} )?(?:conflicted copy|conflict copy|SFConflict|conflict(?=\)|[^()]*[\d#]))[^()]{0,80}(?:\(\d{1,3}\))?\)(?: \(\d{1,3}\))?"
     r"|_conflict-\d{8}-\d{6}"
     r"|\.[Cc]onflict(?:ed)?(?:\.\d+)?"
-    r")",
-    re.IGNORECASE,
+    r")"
 )
 # Names as our own slugs are: nothing more to ask of them. (Ten thousand are looked at on every call.)
 _PLAIN = re.compile(r"[a-z0-9][a-z0-9-]{0,99}\.md")
 # The Go harness's other store: beside its sessions it would hide what it holds without a word.
 _LINES = "memory.jsonl"
 # What editors and half-finished transfers leave behind.
-_LEFTOVER = re.compile(
-    r"\..*\.sw[a-px]|.*~|#.*#|\.#.*|.*\.(?:tmp|bak|orig|part|crdownload|swp|rej)|\.~lock\..*#|\.goutputstream-.*",
-    re.IGNORECASE | re.DOTALL,
+_LEFTOVER = (
+    r"(?is)\..*\.sw[a-px]|.*~|#.*#|\.#.*|.*\.(?:tmp|bak|orig|part|crdownload|swp|rej)|\.~lock\..*#|\.goutputstream-.*"
 )
 
 
@@ -72,7 +73,7 @@ def kept_as(number: int, stamp: str) -> str:
 
 def kept_of(file: str) -> tuple[int, str] | None:
     """The number and the beginning of the hash in the name of an old version; None where it is no such name."""
-    found = _KEPT.fullmatch(file)
+    found = re.fullmatch(_KEPT, file)
     return (int(found[1]), found[2]) if found else None
 
 
@@ -82,20 +83,22 @@ def stem_of(file: str) -> str | None:
         return file[: -len(SUFFIX)]
     if not file.endswith(SUFFIX) or file == INDEX:
         return None
+    from commonplace.note.slug import usable_stem
+
     stem = file[: -len(SUFFIX)]
-    return stem if usable_stem(stem) and not _CONFLICT.fullmatch(stem) else None
+    return stem if usable_stem(stem) and not re.fullmatch(_CONFLICT, stem) else None
 
 
 def oddity_of(file: str) -> str:
     """Why a file that holds no note is worth a word; '' for what may lie there in silence."""
-    if _LEFTOVER.fullmatch(file):
+    if re.fullmatch(_LEFTOVER, file):
         return "left behind by an editor or a transfer; not read. Delete it if nothing is missing"
     if file == _LINES:
         return "notes as lines of JSON, as the Go harness keeps them; not read here. Save what should stay, a note each"
     if file.startswith(".") or not file.lower().endswith(SUFFIX) or file == INDEX:
         return ""
     stem = file[: -len(SUFFIX)]
-    found = _CONFLICT.fullmatch(stem)
+    found = re.fullmatch(_CONFLICT, stem)
     if found:
         return f"a sync tool's conflict copy of {shown(found['of'] + SUFFIX)}; not read. Merge the two, then delete it"
     if stem.casefold() in NOT_NOTES:
@@ -107,7 +110,7 @@ def copied_from(file: str) -> str:
     """The file, of any kind, that this one is a sync tool's conflict copy of; '' where its name says no such thing."""
     stem, dot, kind = file.rpartition(".")
     for name, rest in ((stem, dot + kind), (file, "")):
-        if found := _CONFLICT.fullmatch(name):
+        if found := re.fullmatch(_CONFLICT, name):
             return found["of"] + rest
     return ""
 

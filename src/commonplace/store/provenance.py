@@ -10,11 +10,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import NamedTuple
 
-from commonplace.note.format import stamp_of
-from commonplace.store import log
+from commonplace.digest import digest
 from commonplace.store.base import HAND, Signature, trust_of
 from commonplace.store.disk import Disk
-from commonplace.store.paths import CONTROL
+from commonplace.store.paths import CONTROL, KEY, LOG
 from commonplace.store.raw import LINKED, signature_of
 
 # This much of a log's end holds the last two hundred thousand changes; what was written before counts as by hand.
@@ -46,6 +45,8 @@ class Provenance:
 
     def author(self, name: str, stamp: str) -> str:
         """Who wrote the bytes with this stamp under this name."""
+        from commonplace.store import log
+
         if self._closed:
             return HAND
         try:
@@ -65,8 +66,8 @@ class Provenance:
         """Which log this is: its key, and how it begins. Lines that are added leave it as it is; '' where there is none."""
         try:
             with open_control(self._disk, self._path) as control:
-                first = self._bytes(log.LOG, control, FIRST_BYTES).partition(b"\n")[0]
-                mark = stamp_of(self._bytes(log.KEY, control, FIRST_BYTES) + first)[:16]
+                first = self._bytes(LOG, control, FIRST_BYTES).partition(b"\n")[0]
+                mark = digest(self._bytes(KEY, control, FIRST_BYTES) + first).hex()
         except OSError as problem:
             self._closed = problem.errno in _DENIED
             if not self._closed and problem.errno not in _NOT_THERE:
@@ -76,13 +77,15 @@ class Provenance:
         return mark
 
     def _catch_up(self) -> _Known:
+        from commonplace.store import log
+
         known = self._known
         with open_control(self._disk, self._path) as control:
-            log_found, key_found = (self._disk.stat(name, control) for name in (log.LOG, log.KEY))
+            log_found, key_found = (self._disk.stat(name, control) for name in (LOG, KEY))
             state = (signature_of(log_found), signature_of(key_found))
             if known is None or known.state != state:
-                raw = self._bytes(log.LOG, control, -_LOG_BYTES)
-                known = self._known = _Known(state, self._bytes(log.KEY, control, FIRST_BYTES), raw, log.places(raw))
+                raw = self._bytes(LOG, control, -_LOG_BYTES)
+                known = self._known = _Known(state, self._bytes(KEY, control, FIRST_BYTES), raw, log.places(raw))
             return known
 
     def _bytes(self, name: str, control: int, most: int) -> bytes:

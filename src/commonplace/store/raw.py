@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from typing import NamedTuple
 
 from commonplace.errors import BadFormat
-from commonplace.note.note import FILE_BYTES
+from commonplace.note.limits import FILE_BYTES
 from commonplace.store.base import Pulse, Signature
 from commonplace.store.disk import Disk
 from commonplace.store.paths import PLACES, file_of

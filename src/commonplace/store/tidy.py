@@ -10,10 +10,9 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from commonplace.errors import Obstructed
-from commonplace.store import log
 from commonplace.store.audit import FILES, FOLDERS
 from commonplace.store.disk import Disk
-from commonplace.store.paths import CONTROL, HISTORY, INDEX, PLACES, stem_of
+from commonplace.store.paths import CONTROL, HISTORY, INDEX, KEY, LOG, PLACES, stem_of
 from commonplace.store.raw import open_place
 from commonplace.store.trouble import told
 from commonplace.store.turn import FORMAT_FILE, open_or_make, take_turn
@@ -81,7 +80,7 @@ def make_ready(disk: Disk, path: str) -> None:
     """
     with told(path, "looking at what is there"), _root(disk, path) as root, _folder(disk, CONTROL, root) as control:
         there = [] if control is None else disk.names(control)
-        missing = [name for name in (FORMAT_FILE, log.KEY, log.LOG) if name not in there]
+        missing = [name for name in (FORMAT_FILE, KEY, LOG) if name not in there]
         if control is None or missing:
             raise Obstructed(
                 f"{path}/{CONTROL}/{missing[0]} is gone, and is not made anew; bring it back from a backup first"

@@ -16,7 +16,7 @@ from commonplace.errors import NewerFormat, Obstructed
 from commonplace.store import log
 from commonplace.store.disk import Disk
 from commonplace.store.locking import WAIT_SECONDS, lock
-from commonplace.store.paths import CONTROL, HISTORY, TMP
+from commonplace.store.paths import CONTROL, HISTORY, KEY, LOG, TMP
 from commonplace.store.raw import read_whole
 
 FORMAT = 1
@@ -69,8 +69,8 @@ def take_turn(disk: Disk, path: str, *, visit: bool = False) -> Iterator[Turn]:
             _lay_out(disk, root, control)
         tmp, history = (hold(_folder(disk, name, control, visit=visit)) for name in (TMP, HISTORY))
         _clear(disk, tmp)
-        key = read_small(disk, log.KEY, control) if visit else _key(disk, tmp, control)
-        yield Turn(disk, path, root, control, tmp, history, hold(disk.open_append(log.LOG, control)), key)
+        key = read_small(disk, KEY, control) if visit else _key(disk, tmp, control)
+        yield Turn(disk, path, root, control, tmp, history, hold(disk.open_append(LOG, control)), key)
     finally:
         try:
             if guard is not None:
@@ -151,11 +151,11 @@ def _clear(disk: Disk, tmp: int) -> None:
 def _key(disk: Disk, tmp: int, control: int) -> bytes:
     """The log's key; a new one where it is missing, for which what the log said so far vouches for nobody."""
     try:
-        return read_small(disk, log.KEY, control)
+        return read_small(disk, KEY, control)
     except FileNotFoundError:
-        disk.rename(stage(disk, tmp, os.urandom(log.KEY_BYTES)), tmp, log.KEY, control)
+        disk.rename(stage(disk, tmp, os.urandom(log.KEY_BYTES)), tmp, KEY, control)
         disk.sync_dir(control)
-        return read_small(disk, log.KEY, control)
+        return read_small(disk, KEY, control)
 
 
 def _make(disk: Disk, name: str, at: int) -> None:
@@ -220,7 +220,7 @@ def _lay_out(disk: Disk, root: int, control: int) -> None:
     _make(disk, HISTORY, control)
     tmp = open_or_make(disk, TMP, control)
     try:
-        disk.close(disk.open_append(log.LOG, control))
+        disk.close(disk.open_append(LOG, control))
         _key(disk, tmp, control)
         disk.sync_dir(control)
         disk.sync_dir(root)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import sys
 from collections.abc import Iterator
@@ -11,8 +10,6 @@ from datetime import date
 from typing import Any, TextIO
 
 from commonplace.guard.text import cleaned, one_line
-from commonplace.note.note import Note
-from commonplace.outcomes import Conflict, Hit, Recall, Room, Saved
 from commonplace.store.base import Problem
 
 # A terminal narrower than this is left to fold lines as it does.
@@ -24,6 +21,9 @@ if TYPE_CHECKING:
     from threading import Event
 
     from commonplace.care.doctor import Examination, Mended
+    from commonplace.note.note import Note
+    from commonplace.outcomes import Conflict, Room, Saved
+    from commonplace.recall.hit import Hit, Recall
 
 
 class Unheard(Exception):
@@ -51,6 +51,8 @@ def complain(text: str) -> None:
 
 def say_json(value: object) -> None:
     """Print one JSON document, in ASCII: no terminal can be moved by it, and every reader can read it."""
+    import json
+
     _write(json.dumps(value, indent=2), to_error=False)
 
 

@@ -14,7 +14,7 @@ from typing import Any
 
 from commonplace.guard.text import one_line
 from commonplace.memory import Memory
-from commonplace.note.prose import clamp
+from commonplace.note.limits import clamp
 from commonplace.open import open_memory
 from commonplace.store.base import Call
 

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from commonplace.guard.text import inert
 from commonplace.note.kind import Kind, kind_of
-from commonplace.note.note import FILE_BYTES
+from commonplace.note.limits import FILE_BYTES
 from commonplace.tools.table import Parameter, Row
 
 # Longer JSON is not parsed: no call of ours needs a quarter of it.

@@ -11,9 +11,11 @@ from commonplace.guard.text import inert
 from commonplace.index.listing import WHOLE_INDEX, Budget
 from commonplace.memory import Memory
 from commonplace.note.kind import Kind
-from commonplace.note.note import TAGS, Note
-from commonplace.outcomes import Answer, Hit, Recall
+from commonplace.note.limits import TAGS
+from commonplace.note.note import Note
+from commonplace.outcomes import Answer
 from commonplace.prompt.preamble import CLOSING, LAST, OPENING
+from commonplace.recall.hit import Hit, Recall
 from commonplace.store.base import Found
 from commonplace.tools.saying import Desk, dated, echoed, entry, failed, named, plain, plain_items, within
 from commonplace.tools.table import ALL, HITS, clue

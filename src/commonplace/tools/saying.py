@@ -12,8 +12,8 @@ from typing import NamedTuple
 from commonplace.errors import BadName
 from commonplace.guard.text import inert, one_line
 from commonplace.memory import Memory
-from commonplace.note.note import DESCRIPTION_CHARS, TAGS, Note
-from commonplace.note.prose import clamp
+from commonplace.note.limits import DESCRIPTION_CHARS, TAGS, clamp
+from commonplace.note.note import Note
 from commonplace.note.slug import slugify
 from commonplace.outcomes import Answer, Room
 from commonplace.prompt.preamble import Profile

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from commonplace.guard.admission import NAME_CHARS
 from commonplace.note.kind import KINDS, Kind
-from commonplace.note.note import BODY_BYTES, DESCRIPTION_CHARS, FILE_BYTES, TAGS
+from commonplace.note.limits import BODY_BYTES, DESCRIPTION_CHARS, FILE_BYTES, TAGS
 from commonplace.prompt.preamble import NO_TOOLS, Profile, paragraphs
 
 _TEXTS = os.path.join(os.path.dirname(__file__), "texts")

@@ -9,7 +9,8 @@ from typing import NamedTuple
 
 from commonplace.guard.quotation import quoted
 from commonplace.guard.text import cleaned, one_line
-from commonplace.note.note import BODY_BYTES, DESCRIPTION_CHARS, Note
+from commonplace.note.limits import BODY_BYTES, DESCRIPTION_CHARS
+from commonplace.note.note import Note
 from commonplace.note.prose import derived_description
 from commonplace.outcomes import Answer, Conflict, Refused, Saved
 from commonplace.tools.reading import find

@@ -24,7 +24,8 @@ def enter(args: Sequence[str]) -> int | None:
     directory, as_json = given.pop("directory"), given.pop("as_json")
     try:
         settings = read_settings(directory)
-        recall(Opened(open_memory(settings=settings), settings, as_json), words, **given)
+        with open_memory(settings=settings) as memory:
+            recall(Opened(memory, settings, as_json), words, **given)
         shown.flush()
     except Misuse:
         return None  # nothing is printed yet, and click says how it is meant

@@ -7,7 +7,6 @@ from datetime import date
 
 from commonplace.guard.text import one_line
 from commonplace.note.kind import Kind, heading_of, kind_of
-from commonplace.note.note import spaced
 from commonplace.store.base import Problem
 from commonplace.surfaces import shown
 from commonplace.surfaces.cli.opened import Misuse, Opened
@@ -69,6 +68,7 @@ def listed(opened: Opened, kinds: Sequence[str], tags: Sequence[str], since: str
 def show(opened: Opened, name: str) -> None:
     """Print a note whole, and the notes that link to it."""
     from commonplace.care.links import backlinks
+    from commonplace.note.note import spaced
 
     found = opened.memory.find(name)
     note = found.note

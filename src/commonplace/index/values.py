@@ -1,0 +1,90 @@
+"""Single values as the tables keep them, and what counts for a note whatever it says.
+
+What every look needs, apart from the notes themselves: it knows columns and loads nothing.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Sequence
+from datetime import date
+from typing import NamedTuple
+
+# A note that says it corrects more than this is read no further: each is looked for in every index.
+CORRECTED = 50
+# What columns of words hold: a bit that flips in a row's head makes bytes or nothing of it.
+_TEXT = frozenset((str,))
+_CARDS = "SELECT name, title, description, kind, author, day, body FROM notes WHERE name IN ({})"
+_STANDING = "SELECT name, trust, pinned, day, expires FROM notes WHERE name IN ({})"
+_CORRECTING = "SELECT name, supersedes FROM notes WHERE supersedes != '' ORDER BY day, name"
+
+
+class Garbled(sqlite3.DatabaseError):
+    """A row's bytes are not what was written: the tables are damaged, though SQLite has not noticed."""
+
+
+class Standing(NamedTuple):
+    """What counts for or against a note, whatever it says."""
+
+    trust: int
+    pinned: bool
+    day: str
+    expired: bool
+    corrected: str  # the note that says it corrects this one; '' for none
+
+
+class Card(NamedTuple):
+    """What is shown of a note where it is found."""
+
+    name: str
+    title: str
+    description: str
+    kind: str
+    author: str
+    day: str
+    body: str
+
+
+def cards(db: sqlite3.Connection, names: Sequence[str]) -> dict[str, Card]:
+    """What is shown of some notes."""
+    found = db.execute(_CARDS.format(",".join("?" * len(names))), tuple(names)).fetchall()
+    if not _TEXT.issuperset(type(value) for row in found for value in row):
+        raise Garbled("a value of a note is of another type")
+    return {row[0]: Card(*row) for row in found}
+
+
+def standing(db: sqlite3.Connection, names: Sequence[str], today: date) -> dict[str, Standing]:
+    """What counts for or against some notes, and those that correct them."""
+    correcting = {
+        old: name for name, packed in db.execute(_CORRECTING) for old in unpacked(packed)[:CORRECTED] if old != name
+    }
+    asked, last = set[str](), set(names)
+    while last - asked:  # what corrects them, what corrects that, and so on
+        asked |= last
+        last = {correcting[name] for name in last if name in correcting}
+    day = today.isoformat()
+    found = db.execute(_STANDING.format(",".join("?" * len(asked))), tuple(asked))
+    return {
+        name: Standing(whole(trust), bool(pinned), said, bool(expires) and expires < day, correcting.get(name, ""))
+        for name, trust, pinned, said, expires in found
+    }
+
+
+def unpacked(text: str) -> tuple[str, ...]:
+    """A tuple from the text it is kept as."""
+    if not text:
+        return ()
+    import json
+
+    try:
+        return tuple(map(str, json.loads(text)))
+    except (ValueError, TypeError) as problem:
+        raise Garbled(f"{text[:40]!r} is no list") from problem
+
+
+def whole(value: object) -> int:
+    """A number as the tables keep it."""
+    try:
+        return int(str(value))
+    except ValueError as problem:
+        raise Garbled(f"{str(value)[:40]!r} is no number") from problem

@@ -1,0 +1,51 @@
+"""What a recall answers: hits, best first, each with the reasons for its rank. It finds nothing itself."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import NamedTuple, Self
+
+from commonplace.note.kind import Kind
+
+
+class Hit(NamedTuple):
+    """A note that answers a query, and why it ranked where it did."""
+
+    name: str
+    title: str
+    description: str
+    kind: Kind
+    where: str
+    score: float
+    reasons: tuple[str, ...]
+    age: str
+    trust: str
+    excerpt: str
+    expired: bool = False
+    parts: tuple[tuple[str, float], ...] = ()
+    """What the score is the sum of."""
+
+
+class Recall(tuple[Hit, ...]):  # noqa: SLOT001 - a tuple of any length has no room for slots
+    """The best hits, in order: loop over it, or ask how many there are. It also knows how they were found."""
+
+    took_ms: float
+    """How long finding them took."""
+    more: int
+    """How many more there were, of those that were weighed."""
+    guessed: tuple[tuple[str, str], ...]
+    """Words no note holds, and what was looked for in their place."""
+
+    def __new__(
+        cls, hits: Iterable[Hit] = (), *, took_ms: float = 0.0, more: int = 0, guessed: tuple[tuple[str, str], ...] = ()
+    ) -> Self:
+        self = super().__new__(cls, tuple(hits))
+        self.took_ms, self.more, self.guessed = took_ms, more, guessed
+        return self
+
+    @property
+    def hits(self) -> tuple[Hit, ...]:
+        return tuple(self)
+
+    def __repr__(self) -> str:
+        return f"Recall(hits={tuple(self)!r}, took_ms={self.took_ms}, more={self.more}, guessed={self.guessed})"
