@@ -79,7 +79,7 @@ def test_no_call_loads_what_it_does_not_need(stages, stage):
     for process in stages:
         assert heavy(process[stage]) == []
         outside = {name.split(".")[0] for name in process[stage]} - set(sys.stdlib_module_names) - {"commonplace"}
-        assert outside == set()
+        assert {name for name in outside if "cython" not in name} == (set() if stage == "open" else {"Stemmer"})
 
 
 def test_a_recall_of_plain_notes_in_a_fresh_process_reads_no_unicode_tables(stages):

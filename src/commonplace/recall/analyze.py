@@ -10,11 +10,8 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
-from Stemmer import Stemmer, version
-
-# What the terms kept anywhere depend on: by another stemmer, or after a change here that gives a text other terms
-# (raise the number), they are made again.
-STEMS = f"1 {version()}"
+# Raise it whenever a text would give other terms: what was made of it before is made again.
+_VERSION = 1
 ENGLISH = "english"
 # A term is no longer than this: longer runs are hashes and base64, found by their beginning.
 _TERM_CHARS = 64
@@ -93,6 +90,8 @@ class Analyzer:
 
     def __init__(self, language: str = ENGLISH) -> None:
         self.language = language
+        from Stemmer import Stemmer  # what opens a notebook, or writes, stems nothing
+
         self.stem: Callable[[str], str] = Stemmer(language, 0).stemWord
         self._known: dict[str, tuple[str, ...]] = {}
 
@@ -156,6 +155,13 @@ class Analyzer:
 
     def _term(self, word: str) -> str:
         return self.stem(word)[:_TERM_CHARS] if word.isalpha() else word[:_TERM_CHARS]
+
+
+def stems() -> str:
+    """What terms depend on, beside the text: by another stemmer's rules they are others."""
+    from Stemmer import version
+
+    return f"{_VERSION} {version()}"
 
 
 def chunks(text: str) -> list[str]:

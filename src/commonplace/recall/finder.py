@@ -13,7 +13,7 @@ from typing import NamedTuple, Protocol
 
 from commonplace.index.sidecar import Sidecar
 from commonplace.recall import fuse
-from commonplace.recall.analyze import STEMS, Word, asked
+from commonplace.recall.analyze import Word, asked, stems
 from commonplace.recall.fuse import Placed
 from commonplace.recall.lexical import Engine, Fts5, Text
 
@@ -87,13 +87,13 @@ class Finder:
         return Answers(best, matches.words, matches.guessed)
 
     def _waits(self, db: sqlite3.Connection) -> bool:
-        return self._corpus.waits(db) or _stems(db) != STEMS
+        return self._corpus.waits(db) or _stems(db) != stems()
 
     def _take_some(self, db: sqlite3.Connection) -> None:
-        if _stems(db) != STEMS:  # by another stemmer, words were kept as other terms
+        if _stems(db) != stems():  # by another stemmer, words were kept as other terms
             for table in ("words", "texts", "vocabulary", "spoken"):
                 db.execute(f"DELETE FROM {table}")
-            db.execute("INSERT OR REPLACE INTO meta VALUES ('stems', ?)", (STEMS,))
+            db.execute("INSERT OR REPLACE INTO meta VALUES ('stems', ?)", (stems(),))
             self._corpus.begin_again(db)
         changes = self._corpus.changes(db, _BATCH)
         self._engine.take_out(db, changes.gone)
