@@ -1,6 +1,6 @@
 """Memory: save, recall, preamble, read, forget; what a host calls. Written once, over any Store.
 
-What a save means is decided in `saving`; how bytes are kept is left to the store, and what is derived from them to
+What a save means is decided in `saving`, what a recall answers in `recalling`; how bytes are kept is left to the store, and what is derived from them to
 the catalog. It knows no files, no settings and no surface.
 """
 
@@ -13,15 +13,11 @@ from datetime import date
 from functools import cached_property
 
 from commonplace.errors import BadFormat, NotFound, NoTools
-from commonplace.guard.text import one_line
 from commonplace.index.catalog import Catalog
-from commonplace.note.kind import Kind
-from commonplace.note.limits import clamp
-from commonplace.recall import fuse
-from commonplace.recall.asked import Asked, age
+from commonplace.recall.asked import Asked
 from commonplace.recall.finder import Finder
-from commonplace.recall.hit import Hit, Recall
 from commonplace.recall.notes import Notes
+from commonplace.recalling import PUSH_SECONDS, Recalling
 from commonplace.store.base import Call, voice_of
 
 TYPE_CHECKING = False
@@ -30,12 +26,11 @@ if TYPE_CHECKING:
 
     from commonplace.index.checkup import Checkup
     from commonplace.index.listing import Budget, Line, Listing
-    from commonplace.index.values import Card, Standing
     from commonplace.note.note import Note
     from commonplace.outcomes import Answer, Conflict, Forgotten, Refused, Saved, Scan, Status, Tools
     from commonplace.prompt.preamble import Profile
-    from commonplace.recall.analyze import Word
-    from commonplace.recall.fuse import Placed
+    from commonplace.recall.hit import Recall
+    from commonplace.recall.situations import Situation
     from commonplace.saving import Saving
     from commonplace.store.audit import Auditor
     from commonplace.store.base import Found, Store
@@ -43,10 +38,6 @@ if TYPE_CHECKING:
 
     # Opens what is known of the notebook's past.
     Past = Callable[[], History]
-
-_EXCERPT_CHARS = 300
-# So many of the best are looked at as notes: who wrote them, what corrects them, how old they are.
-_WEIGHED = 50
 
 
 class Memory:
@@ -70,7 +61,7 @@ class Memory:
         self._past = past
         self._toolbox = toolbox
         self._auditor = auditor
-        self._finder = Finder(catalog.side, Notes())
+        self._recalling = Recalling(catalog, Finder(catalog.side, Notes()), self.today, store.where)
 
     @property
     def where(self) -> str:
@@ -125,17 +116,17 @@ class Memory:
         kinds: Sequence[str] = (),
         tags: Sequence[str] = (),
         since: date | None = None,
+        to: Situation | None = None,
     ) -> Recall:
-        """The notes that answer a query, best first, each with the reasons for its rank."""
-        began = time.perf_counter()
-        asked = Asked.of(kinds, tags, since)
-        self._catalog.refresh()
-        found = self._found(asked, query, max(limit, 0))
-        if not self._catalog.holds([hit.name for hit in found.hits]):
-            self._catalog.refresh(full=True)
-            found = self._found(asked, query, max(limit, 0))
-        found.took_ms = round((time.perf_counter() - began) * 1000, 2)
-        return found
+        """The notes that answer a query, best first, each with the reasons for its rank.
+
+        `to` asks only for the notes that say they apply to what is about to be done, with no query for all of them.
+        """
+        return self._recalling.recall(query, Asked.of(kinds, tags, since), limit, to)
+
+    def push(self, query: str, *, most: int = 2, within: float = PUSH_SECONDS) -> Recall:
+        """What a prompt calls for by itself: few notes that surely fit, by a deadline; none where none does."""
+        return self._recalling.push(query, most, within)
 
     def read(self, name: str) -> Note:
         """The note of this name, fresh from the store, with the stamp a correction should expect.
@@ -262,21 +253,6 @@ class Memory:
 
     # --- finding ---------------------------------------------------------------------------------------------
 
-    def _found(self, asked: Asked, query: str, limit: int) -> Recall:
-        """The best hits by what the tables say."""
-        among = self._catalog.taking(asked.takes) if asked.narrow else None
-        answers = self._finder.find(query, self.today(), among)
-        standing = self._catalog.standing([one.found.key for one in answers.placed[:_WEIGHED]], self.today())
-        placed = fuse.standing(answers.placed[:_WEIGHED], standing, self.today())
-        best = placed[:limit]
-        cards = self._catalog.cards([one.found.key for one in best])
-        hits = [
-            self._hit(cards[one.found.key], one, standing[one.found.key], answers.words)
-            for one in best
-            if one.found.key in cards
-        ]
-        return Recall(hits, more=max(len(answers.placed) - len(hits), 0), guessed=answers.guessed)
-
     def _listed(self, budget: Budget, reach: str) -> Listing:
         """The index within a budget, every line of it checked against its file."""
         listing = self._catalog.listing(self.today(), budget, reach=reach)
@@ -284,15 +260,6 @@ class Memory:
             return listing
         self._catalog.refresh(full=True)
         return self._catalog.listing(self.today(), budget, reach=reach)
-
-    def _hit(self, card: Card, placed: Placed, about: Standing, words: Sequence[Word]) -> Hit:
-        day = date.fromisoformat(card.day) if card.day else None
-        return Hit(
-            card.name, card.title, card.description, Kind(card.kind), self.where, round(placed.parts.sum, 3),
-            fuse.reasons(placed, words, about), age(day, self.today()), card.author,
-            clamp(one_line(card.body), _EXCERPT_CHARS), about.expired,
-            tuple((part, round(worth, 3)) for part, worth in placed.parts._asdict().items() if worth),
-        )  # fmt: skip
 
     def _tools(self) -> Tools:
         from commonplace.prompt.preamble import FULL

@@ -221,6 +221,10 @@ class Catalog:
         """The names of the notes a caller wants."""
         return frozenset(note.name for note, _ in self.notes() if takes(note))
 
+    def applying(self) -> dict[str, tuple[str, ...]]:
+        """The notes that say where they apply, and where."""
+        return self._answer(values.applying)
+
     def cards(self, names: Sequence[str]) -> dict[str, values.Card]:
         """What is shown of some notes where they are found."""
         return self._answer(lambda db: values.cards(db, names))

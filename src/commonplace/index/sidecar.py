@@ -53,6 +53,7 @@ _TABLES = (
     """CREATE INDEX notes_by_value ON notes (trust DESC, pinned DESC, day DESC, name, kind, line, supersedes, expires)
         WHERE kind != 'session'""",
     "CREATE INDEX notes_correcting ON notes (name) WHERE supersedes != ''",
+    "CREATE INDEX notes_applying ON notes (name, applies_to) WHERE applies_to != ''",
     "CREATE INDEX notes_expiring ON notes (expires) WHERE expires != ''",
     "CREATE INDEX notes_of_sessions ON notes (day, name) WHERE kind = 'session'",
     # Counting ten thousand rows takes longer than writing one, so the counts are kept. (A row is replaced by a

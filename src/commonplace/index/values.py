@@ -53,6 +53,12 @@ def cards(db: sqlite3.Connection, names: Sequence[str]) -> dict[str, Card]:
     return {row[0]: Card(*row) for row in found}
 
 
+def applying(db: sqlite3.Connection) -> dict[str, tuple[str, ...]]:
+    """The notes that say where they apply, and where."""
+    rows = db.execute("SELECT name, applies_to FROM notes WHERE applies_to != ''")
+    return {name: unpacked(packed) for name, packed in rows}
+
+
 def standing(db: sqlite3.Connection, names: Sequence[str], today: date) -> dict[str, Standing]:
     """What counts for or against some notes, and those that correct them."""
     correcting = {

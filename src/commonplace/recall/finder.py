@@ -7,6 +7,7 @@ It knows tables and texts, not what a key stands for.
 from __future__ import annotations
 
 import sqlite3
+import time
 from collections.abc import Collection, Sequence
 from datetime import date
 from typing import NamedTuple, Protocol
@@ -30,6 +31,8 @@ _DAYS = frozenset((
 ).split())  # fmt: skip
 # So many changes are worked in at a time: other writers of the sidecar wait no longer than for a save.
 _BATCH = 100
+_SMALL_BATCH = 10  # where there is a deadline
+_STEPS = 2_000  # of SQLite's machine, between looks at the clock: a tenth of a millisecond
 # Whose meaning is compared with the query's: the best by all else. A full comparison found no more of them.
 _COMPARED = 50
 
@@ -58,8 +61,10 @@ class Answers(NamedTuple):
     """What a query found, best first, and how its words were read."""
 
     placed: list[Placed]
-    words: tuple[Word, ...]
-    guessed: tuple[tuple[str, str], ...]
+    words: tuple[Word, ...] = ()
+    guessed: tuple[tuple[str, str], ...] = ()
+    asked: float = 0.0
+    """What all words of the query weigh together, those nothing holds among them."""
 
 
 class Finder:
@@ -70,32 +75,46 @@ class Finder:
         self._corpus = corpus
         self._engine = engine or Fts5()
 
-    def keep_up(self) -> None:
-        """Make findable what changed since the last time; at once where nothing did."""
-        while self._side.run(self._waits):
-            self._side.run(self._take_some, write=True)
+    def keep_up(self, by: float | None = None) -> None:
+        """Make findable what changed since the last time; at once where nothing did, and no longer than until `by`."""
+        most = _BATCH if by is None else _SMALL_BATCH
+        while (by is None or time.monotonic() < by) and self._side.run(self._waits):
+            self._side.run(lambda db: self._take_some(db, most), write=True)
 
-    def find(self, query: str, today: date, among: Collection[str] | None = None) -> Answers:
-        """The texts that answer a query. `among` names those that may."""
-        self.keep_up()
-        return self._side.run(lambda db: self._found(db, query, today, among))
+    def find(self, query: str, today: date, among: Collection[str] | None = None, by: float | None = None) -> Answers:
+        """The texts that answer a query; none where that is not known by the time given. `among` names those that may."""
+        self.keep_up(by)
+        if by is None:
+            return self._side.run(lambda db: self._found(db, query, today, among))
+        return self._side.run(lambda db: self._found_by(db, query, today, by))
+
+    def _found_by(self, db: sqlite3.Connection, query: str, today: date, by: float) -> Answers:
+        db.set_progress_handler(lambda: time.monotonic() > by, _STEPS)
+        try:
+            return self._found(db, query, today, None)
+        except sqlite3.OperationalError as problem:
+            if problem.sqlite_errorcode != sqlite3.SQLITE_INTERRUPT:
+                raise
+            return Answers([])
+        finally:
+            db.set_progress_handler(None, 0)
 
     def _found(self, db: sqlite3.Connection, query: str, today: date, among: Collection[str] | None) -> Answers:
         words = asked(query, self._engine.languages(db))
         matches = self._engine.find(db, words, among)
         best = fuse.placed(matches, _spans(query, today))
-        return Answers(best, matches.words, matches.guessed)
+        return Answers(best, matches.words, matches.guessed, matches.asked)
 
     def _waits(self, db: sqlite3.Connection) -> bool:
         return self._corpus.waits(db) or _stems(db) != stems()
 
-    def _take_some(self, db: sqlite3.Connection) -> None:
+    def _take_some(self, db: sqlite3.Connection, most: int) -> None:
         if _stems(db) != stems():  # by another stemmer, words were kept as other terms
             for table in ("words", "texts", "vocabulary", "spoken"):
                 db.execute(f"DELETE FROM {table}")
             db.execute("INSERT OR REPLACE INTO meta VALUES ('stems', ?)", (stems(),))
             self._corpus.begin_again(db)
-        changes = self._corpus.changes(db, _BATCH)
+        changes = self._corpus.changes(db, most)
         self._engine.take_out(db, changes.gone)
         self._engine.put(db, changes.texts)
 

@@ -62,6 +62,8 @@ class Placed(NamedTuple):
     """The cluster whose texts speak for it; its own key where it stands alone."""
     span: str = ""
     """The words of the query that name its day."""
+    held: float = 0.0
+    """What the words it holds weigh together."""
     corrects: str = ""
     """The note it is placed before because it corrects it."""
 
@@ -75,8 +77,14 @@ def placed(matches: Matches, spans: Sequence[Span]) -> list[Placed]:
         cluster = max(_company_of(one, matches.sizes), key=lambda name: (company[name], name))
         span = _spoken_of(one.day, spans)
         near = _COMPANY * company[cluster]
-        out.append(Placed(one, Parts(one.score / top, 0.0, near, _DATE if span else 0.0), cluster, span))
+        held = sum(matches.weights[number] for number in (*one.in_heading, *one.in_body))
+        out.append(Placed(one, Parts(one.score / top, 0.0, near, _DATE if span else 0.0), cluster, span, held))
     return in_order(out)
+
+
+def unasked(key: str) -> Placed:
+    """A text nobody searched for: only its standing counts."""
+    return Placed(Weighed(0, key, (), "", 0.0, (), ()), Parts())
 
 
 def meaning(texts: Sequence[Placed], closeness: Mapping[int, float]) -> list[Placed]:
@@ -113,8 +121,7 @@ def _corrections(one: Placed, by_key: Mapping[str, Placed], known: Mapping[str, 
         newer = known[one.found.key].corrected if one.found.key in known else ""
         if newer not in known:
             return
-        found = Weighed(0, newer, (), known[newer].day, 0.0, (), ())
-        one = by_key.get(newer) or Placed(found, one.parts, corrects=one.found.key)
+        one = by_key.get(newer) or unasked(newer)._replace(parts=one.parts, corrects=one.found.key)
 
 
 def _counting(about: Standing, today: date) -> float:

@@ -77,6 +77,8 @@ class Matches(NamedTuple):
     """Words that nothing holds, and what was looked for in their place."""
     sizes: dict[str, int]
     """How many texts stand in each cluster of those found."""
+    asked: float
+    """What all words of the query weigh together, those nothing holds among them."""
 
 
 class Engine(Protocol):
@@ -121,14 +123,16 @@ class Fts5:
         texts, mean = _totals(db)
         held, guessed = _held(db, words)
         if not held:
-            return Matches((), [], (), guessed, {})
+            return Matches((), [], (), guessed, {}, 0.0)
         chosen = _rarest(held)
         rarity = [log(1 + (texts - count + 0.5) / (count + 0.5)) for _, count in chosen]
         asked = tuple(word for word, _ in chosen)
         pool = _weighed(db, _candidates(db, asked, among), asked, rarity, mean)
         best = sorted(pool, key=lambda one: (-one.score, one.key))
         sizes = _counts(db, {_mark(cluster) for one in pool for cluster in one.clusters})
-        return Matches(asked, best, tuple(rarity), guessed, {mark[1:]: count for mark, count in sizes.items()})
+        unheld = (len(words) - len(held)) * log(1 + (texts + 0.5) / 0.5)
+        named = {mark[1:]: count for mark, count in sizes.items()}
+        return Matches(asked, best, tuple(rarity), guessed, named, sum(rarity) + unheld)
 
     def languages(self, db: sqlite3.Connection) -> tuple[str, ...]:
         """The languages most texts are in, English always among them."""

@@ -1,0 +1,108 @@
+"""Recalling: what a query answers, each note of it as its file is now; and the notes a situation calls for.
+
+How texts are found is left to the finder, and what is known of notes to the catalog. It changes nothing.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Collection, Sequence
+from datetime import date
+
+from commonplace.guard.text import one_line
+from commonplace.index.catalog import Catalog
+from commonplace.note.kind import Kind
+from commonplace.note.limits import clamp
+from commonplace.recall import fuse
+from commonplace.recall.asked import Asked, age
+from commonplace.recall.finder import Answers, Finder
+from commonplace.recall.hit import Hit, Recall
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from commonplace.index.values import Card, Standing
+    from commonplace.recall.analyze import Word
+    from commonplace.recall.fuse import Placed
+    from commonplace.recall.situations import Situation
+
+_EXCERPT_CHARS = 300
+# So many of the best are looked at as notes: who wrote them, what corrects them, how old they are.
+_WEIGHED = 50
+# A prompt hook holds the person up: what is not found by then is not pushed.
+PUSH_SECONDS = 0.1
+# How much of what a prompt asks for a note must hold to be pushed unasked, by the weight of the words.
+_SURE = 0.5
+
+
+class Recalling:
+    """The way of a query through the catalog and the finder to hits."""
+
+    def __init__(self, catalog: Catalog, finder: Finder, today: Callable[[], date], where: str) -> None:
+        self._catalog = catalog
+        self._finder = finder
+        self._today = today
+        self._where = where
+
+    def recall(self, query: str, asked: Asked, limit: int, to: Situation | None) -> Recall:
+        """The notes that answer, best first; with a situation, of those that apply to it."""
+        return self._fresh(lambda: self._found(query, asked, max(limit, 0), to))
+
+    def push(self, query: str, most: int, within: float) -> Recall:
+        """The few notes that surely fit, by a deadline."""
+        by = time.monotonic() + within
+        return self._fresh(lambda: self._fitting(query, most, by))
+
+    def _fresh(self, find: Callable[[], Recall]) -> Recall:
+        """What is found, each note of it as its file is now."""
+        began = time.perf_counter()
+        self._catalog.refresh()
+        found = find()
+        if not self._catalog.holds([hit.name for hit in found]):
+            self._catalog.refresh(full=True)
+            found = find()
+        found.took_ms = round((time.perf_counter() - began) * 1000, 2)
+        return found
+
+    def _found(self, query: str, asked: Asked, limit: int, to: Situation | None) -> Recall:
+        among = self._catalog.taking(asked.takes) if asked.narrow else None
+        if to is None:
+            return self._hits(self._finder.find(query, self._today(), among), limit)
+        why = self._applying(to, among)
+        if query.strip():
+            return self._hits(self._finder.find(query, self._today(), why), limit, why)
+        return self._hits(Answers([fuse.unasked(name) for name in sorted(why)]), limit, why)
+
+    def _applying(self, to: Situation, among: Collection[str] | None) -> dict[str, str]:
+        """The notes that say they apply to what is about to be done, and where each says so."""
+        from commonplace.recall.situations import applying
+
+        said = {name: applying(patterns, to) for name, patterns in self._catalog.applying().items()}
+        return {name: pattern for name, pattern in said.items() if pattern and (among is None or name in among)}
+
+    def _fitting(self, query: str, most: int, by: float) -> Recall:
+        answers = self._finder.find(query, self._today(), by=by)
+        sure = [one for one in answers.placed if one.held >= _SURE * answers.asked]
+        return self._hits(answers._replace(placed=sure), most)
+
+    def _hits(self, answers: Answers, limit: int, why: dict[str, str] | None = None) -> Recall:
+        """The best of what was found, as notes."""
+        standing = self._catalog.standing([one.found.key for one in answers.placed[:_WEIGHED]], self._today())
+        placed = fuse.standing(answers.placed[:_WEIGHED], standing, self._today())
+        best = placed[:limit]
+        cards = self._catalog.cards([one.found.key for one in best])
+        hits = []
+        for one in best:
+            if card := cards.get(one.found.key):
+                hit = self._hit(card, one, standing[card.name], answers.words)
+                applies = (f"applies to {why[card.name]}",) if why and card.name in why else ()
+                hits.append(hit._replace(reasons=(*applies, *hit.reasons)))
+        return Recall(hits, more=max(len(answers.placed) - len(hits), 0), guessed=answers.guessed)
+
+    def _hit(self, card: Card, placed: Placed, about: Standing, words: Sequence[Word]) -> Hit:
+        day = date.fromisoformat(card.day) if card.day else None
+        return Hit(
+            card.name, card.title, card.description, Kind(card.kind), self._where, round(placed.parts.sum, 3),
+            fuse.reasons(placed, words, about), age(day, self._today()), card.author,
+            clamp(one_line(card.body), _EXCERPT_CHARS), about.expired,
+            tuple((part, round(worth, 3)) for part, worth in placed.parts._asdict().items() if worth),
+        )  # fmt: skip
