@@ -15,6 +15,7 @@
     │   └── NewerFormat          a later Commonplace wrote this notebook
     ├── BadPath                  no notebook can be at the path that was given
     ├── EditorFailed             a person's editor could not be used; what they wrote is kept
+    ├── BadWords                 the table of word vectors is missing or damaged; recall goes by words alone
     ├── NoTools                  this memory has no tools, or none in the shape that was asked for
     └── Unsupported              this system is not one we have proved it on
 
@@ -95,6 +96,14 @@ class BadPath(CommonplaceError, ValueError):
 
 class EditorFailed(CommonplaceError):
     """A person's editor could not be started, or ended badly."""
+
+
+class BadWords(CommonplaceError):
+    """The table of word vectors is missing or not what was shipped; recall by words alone still works."""
+
+    def __init__(self, path: str, trouble: str) -> None:
+        super().__init__(f"the table of word vectors {path} cannot be used: {trouble}; install commonplace again")
+        self.path = path
 
 
 class NoTools(CommonplaceError, ValueError):

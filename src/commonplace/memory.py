@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from commonplace.outcomes import Answer, Conflict, Forgotten, Refused, Saved, Scan, Status, Tools
     from commonplace.prompt.preamble import Profile
     from commonplace.recall.hit import Recall
+    from commonplace.recall.semantic import Encoder
     from commonplace.recall.situations import Situation
     from commonplace.saving import Saving
     from commonplace.store.audit import Auditor
@@ -53,6 +54,7 @@ class Memory:
         past: Past | None = None,
         toolbox: Callable[[Memory, Profile], Tools] | None = None,
         auditor: Callable[[], Auditor] | None = None,
+        encoder: Callable[[], Encoder | None] = lambda: None,
     ) -> None:
         self._store = store
         self._catalog = catalog
@@ -61,7 +63,7 @@ class Memory:
         self._past = past
         self._toolbox = toolbox
         self._auditor = auditor
-        self._recalling = Recalling(catalog, Finder(catalog.side, Notes()), self.today, store.where)
+        self._recalling = Recalling(catalog, Finder(catalog.side, Notes(), encoder=encoder), self.today, store.where)
 
     @property
     def where(self) -> str:

@@ -18,6 +18,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from commonplace.outcomes import Tools
     from commonplace.prompt.preamble import Profile
+    from commonplace.recall.semantic import Encoder
     from commonplace.store.audit import Auditor
     from commonplace.store.history import History
 
@@ -44,7 +45,7 @@ def open_memory(
     catalog = Catalog(store, sidecar, today=lambda: date.fromtimestamp(now()), republish=store.republish)
     return Memory(
         store, catalog, now=now, profile=profile, past=lambda: _past(store.path, disk or Disk()), toolbox=_toolbox,
-        auditor=lambda: _auditor(store.path, disk or Disk()),
+        auditor=lambda: _auditor(store.path, disk or Disk()), encoder=_words,
     )  # fmt: skip
 
 
@@ -59,6 +60,13 @@ def _toolbox(memory: Memory, profile: Profile) -> Tools:
     from commonplace.tools.toolbox import Toolbox
 
     return Toolbox(memory, profile)
+
+
+def _words() -> Encoder:
+    """The table of word vectors we ship."""
+    from commonplace.recall.semantic import StaticWords
+
+    return StaticWords()
 
 
 def _auditor(notebook: str, disk: Disk) -> Auditor:

@@ -66,8 +66,9 @@ _TABLES = (
     # What recall finds by: texts as their finished terms, which of those there are, and what they mean.
     """CREATE TABLE texts (
         id INTEGER PRIMARY KEY, key TEXT NOT NULL UNIQUE, clusters TEXT NOT NULL, day TEXT NOT NULL,
-        size INTEGER NOT NULL, language TEXT NOT NULL
+        size INTEGER NOT NULL, language TEXT NOT NULL, mark BLOB NOT NULL
     )""",
+    "CREATE INDEX texts_by_day ON texts (day)",
     """CREATE VIRTUAL TABLE words USING fts5(heading, body, tokenize = "ascii tokenchars '.+#'")""",
     "CREATE TABLE vocabulary (term TEXT PRIMARY KEY, texts INTEGER NOT NULL) WITHOUT ROWID",
     "CREATE TABLE spoken (language TEXT PRIMARY KEY, texts INTEGER NOT NULL, terms INTEGER NOT NULL) WITHOUT ROWID",

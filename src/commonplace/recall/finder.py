@@ -8,19 +8,23 @@ from __future__ import annotations
 
 import sqlite3
 import time
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from datetime import date
+from functools import cached_property
 from typing import NamedTuple, Protocol
 
+from commonplace.errors import CommonplaceError
 from commonplace.index.sidecar import Sidecar
 from commonplace.recall import fuse
 from commonplace.recall.analyze import Word, asked, stems
-from commonplace.recall.fuse import Placed
-from commonplace.recall.lexical import Engine, Fts5, Text
+from commonplace.recall.fuse import Parts, Placed
+from commonplace.recall.lexical import Engine, Fts5, Text, Weighed
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from commonplace.recall.dates import Span
+    from commonplace.recall.semantic import Encoder
+    from commonplace.recall.vectors import Vectors
 
 # Words of which a query has one if it speaks of a day in words (or it has a number in it).
 _DAYS = frozenset((
@@ -35,6 +39,13 @@ _SMALL_BATCH = 10  # where there is a deadline
 _STEPS = 2_000  # of SQLite's machine, between looks at the clock: a tenth of a millisecond
 # Whose meaning is compared with the query's: the best by all else. A full comparison found no more of them.
 _COMPARED = 50
+# A slow encoder is asked no longer than this for texts it has not seen; each recall goes on where the last stopped.
+_LEARNING_SECONDS = 0.5
+_LEARNT_AT_ONCE = 8
+# Where words find fewer, what is close in meaning is looked for whatever its words.
+_FEW = 5
+# Nearer than most texts come to a question they do not answer.
+_CLOSE_ENOUGH = 0.45
 
 
 class Changes(NamedTuple):
@@ -56,6 +67,9 @@ class Corpus(Protocol):
     def begin_again(self, db: sqlite3.Connection) -> None:
         """Hand everything over once more."""
 
+    def texts(self, db: sqlite3.Connection, keys: Sequence[str]) -> Sequence[Text]:
+        """Some of the texts as they were handed over."""
+
 
 class Answers(NamedTuple):
     """What a query found, best first, and how its words were read."""
@@ -70,10 +84,30 @@ class Answers(NamedTuple):
 class Finder:
     """Finds texts of one corpus. Safe from any thread, as the sidecar is."""
 
-    def __init__(self, side: Sidecar, corpus: Corpus, engine: Engine | None = None) -> None:
+    def __init__(
+        self,
+        side: Sidecar,
+        corpus: Corpus,
+        *,
+        encoder: Callable[[], Encoder | None] = lambda: None,
+        engine: Engine | None = None,
+    ) -> None:
         self._side = side
         self._corpus = corpus
+        self._encoder = encoder
         self._engine = engine or Fts5()
+
+    @cached_property
+    def _vectors(self) -> Vectors | None:
+        """What texts mean, loaded with the first text or query that is to mean something."""
+        from commonplace.recall.vectors import Vectors
+
+        try:
+            encoder = self._encoder()
+        except CommonplaceError as problem:
+            self.trouble = str(problem)
+            return None
+        return Vectors(encoder) if encoder else None
 
     def keep_up(self, by: float | None = None) -> None:
         """Make findable what changed since the last time; at once where nothing did, and no longer than until `by`."""
@@ -85,8 +119,26 @@ class Finder:
         """The texts that answer a query; none where that is not known by the time given. `among` names those that may."""
         self.keep_up(by)
         if by is None:
+            answers = self._side.run(lambda db: self._found(db, query, today, among))
+            if self._vectors is None or self._vectors.quick or not self._learn(self._vectors, answers):
+                return answers
             return self._side.run(lambda db: self._found(db, query, today, among))
         return self._side.run(lambda db: self._found_by(db, query, today, by))
+
+    def _learn(self, vectors: Vectors, answers: Answers) -> bool:
+        """Work out what texts about to be compared mean, as many as the time allows; the next recall goes on."""
+        ids = [one.found.id for one in answers.placed[:_COMPARED]]
+        keys = self._side.run(lambda db: vectors.lacking(db, ids))
+        until = time.monotonic() + _LEARNING_SECONDS
+        learnt = False
+        for at in range(0, len(keys), _LEARNT_AT_ONCE):
+            if time.monotonic() > until or vectors.trouble:
+                break
+            texts = self._side.run(lambda db, at=at: self._corpus.texts(db, keys[at : at + _LEARNT_AT_ONCE]))  # type: ignore[misc]
+            rows = vectors.encoded(texts)
+            self._side.run(lambda db, rows=rows: vectors.keep(db, rows), write=True)  # type: ignore[misc]
+            learnt = True
+        return learnt
 
     def _found_by(self, db: sqlite3.Connection, query: str, today: date, by: float) -> Answers:
         db.set_progress_handler(lambda: time.monotonic() > by, _STEPS)
@@ -103,7 +155,27 @@ class Finder:
         words = asked(query, self._engine.languages(db))
         matches = self._engine.find(db, words, among)
         best = fuse.placed(matches, _spans(query, today))
+        if self._vectors is not None:
+            best = self._with_meaning(db, self._vectors, query, best, among)
         return Answers(best, matches.words, matches.guessed, matches.asked)
+
+    def _with_meaning(
+        self, db: sqlite3.Connection, vectors: Vectors, query: str, best: list[Placed], among: Collection[str] | None
+    ) -> list[Placed]:
+        """The same, by what they mean too; where words found few, with what means much the same in other words."""
+        meant = vectors.of(query)
+        if not meant:
+            return best
+        compared, rest = best[:_COMPARED], best[_COMPARED:]
+        close = dict(vectors.closeness(db, meant, [one.found.id for one in compared]))
+        if len(best) < _FEW:
+            found = {one.found.key for one in best}
+            for near, id_, key, clusters, day in vectors.nearest(db, meant, _COMPARED):
+                if near >= _CLOSE_ENOUGH and key not in found and (among is None or key in among):
+                    text = Weighed(id_, key, tuple(clusters.splitlines()), day, 0.0, (), ())
+                    compared.append(Placed(text, Parts()))
+                    close[id_] = near
+        return [*fuse.meaning(compared, close), *rest]
 
     def _waits(self, db: sqlite3.Connection) -> bool:
         return self._corpus.waits(db) or _stems(db) != stems()
@@ -117,6 +189,8 @@ class Finder:
         changes = self._corpus.changes(db, most)
         self._engine.take_out(db, changes.gone)
         self._engine.put(db, changes.texts)
+        if self._vectors is not None and self._vectors.quick:
+            self._vectors.keep(db, self._vectors.encoded(changes.texts))
 
 
 def _spans(query: str, today: date) -> Sequence[Span]:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from commonplace.recall.dates import Span
 
 # What each part may add to the words, whose best text has 1.
-_MEANING = 1.0
+_MEANING = 1.5
 _COMPANY = 0.5
 _DATE = 0.3
 # What counts whatever a note says: small, so that it decides between equals.
@@ -178,7 +178,7 @@ def reasons(one: Placed, words: Sequence[Word], about: Standing | None) -> tuple
     said += [f"corrects {one.corrects}"] if one.corrects else []
     said += [f"close in meaning ({one.parts.meaning / _MEANING:.2f})"] if one.parts.meaning >= _CLOSE else []
     said += (
-        [f"of {one.cluster}, which says more of it"]
+        [f"and others of {one.cluster}"]
         if one.cluster in one.found.clusters and one.parts.company >= _TELLING
         else []
     )

@@ -12,6 +12,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from math import log
 from typing import NamedTuple, Protocol
 
+from commonplace.digest import digest
 from commonplace.recall.analyze import ENGLISH, Word, analyzer, chunks, is_unspaced, language_of
 
 # So many texts are weighed exactly; a fuller pool changed no figure that was measured.
@@ -35,7 +36,7 @@ _LONG = 8  # words this long are guessed with two letters wrong
 _VALUES = 500
 
 _OLD = "SELECT id, clusters, heading, body FROM texts JOIN words ON words.rowid = id WHERE key = ?"
-_PUT_TEXT = "INSERT INTO texts (key, clusters, day, size, language) VALUES (?, ?, ?, ?, ?)"
+_PUT_TEXT = "INSERT INTO texts (key, clusters, day, size, language, mark) VALUES (?, ?, ?, ?, ?, ?)"
 _PUT_WORDS = "INSERT INTO words (rowid, heading, body) VALUES (?, ?, ?)"
 _COUNT = "INSERT INTO vocabulary VALUES (?, ?) ON CONFLICT (term) DO UPDATE SET texts = texts + excluded.texts"
 _BEST = f"SELECT rowid FROM words WHERE words MATCH ? ORDER BY bm25(words, {_HEADING}, 1.0)"
@@ -52,6 +53,16 @@ class Text(NamedTuple):
     clusters: tuple[str, ...] = ()
     """What it stands among: its session, its page, its tags. Texts of one cluster speak of one thing."""
     day: str = ""
+
+    @property
+    def said(self) -> str:
+        """All it says."""
+        return f"{self.heading}\n{self.body}"
+
+    @property
+    def mark(self) -> bytes:
+        """What its meaning is kept under: the same for the same words, whoever says them."""
+        return digest(self.said.encode("utf-8", "replace"))
 
 
 class Weighed(NamedTuple):
@@ -106,7 +117,8 @@ class Fts5:
             terms = analyzer(language).of_all
             heading, body = list(dict.fromkeys(terms(above))), terms(below)
             counts.update({*heading, *body, *map(_mark, text.clusters)})
-            values = (text.key, "\n".join(text.clusters), text.day, len(heading) + len(body), language)
+            size = len(heading) + len(body)
+            values = (text.key, "\n".join(text.clusters), text.day, size, language, text.mark)
             id_ = db.execute(_PUT_TEXT, values).lastrowid
             db.execute(_PUT_WORDS, (id_, _kept(heading), _kept(body)))
         _count(db, counts)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sqlite3
 from collections.abc import Sequence
 
@@ -13,6 +14,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from commonplace.note.note import Note
 
+# As far as a description is made from a text.
+_BEGINNING = 600
 _SAID = "SELECT name, title, description, tags, body, session, day FROM notes WHERE name IN ({})"
 
 
@@ -25,13 +28,12 @@ class Notes:
     def changes(self, db: sqlite3.Connection, most: int) -> Changes:
         names = [name for (name,) in db.execute("SELECT name FROM pending LIMIT ?", (most,))]
         places = ",".join("?" * len(names))
-        rows = db.execute(_SAID.format(places), names).fetchall()
+        texts = tuple(self.texts(db, names))
         db.execute(f"DELETE FROM pending WHERE name IN ({places})", names)
-        texts = tuple(
-            _text(name, title, description, unpacked(tags), body, session, day)
-            for name, title, description, tags, body, session, day in rows
-        )
         return Changes(texts, tuple(set(names).difference(text.key for text in texts)))
+
+    def texts(self, db: sqlite3.Connection, keys: Sequence[str]) -> Sequence[Text]:
+        return [_of_row(*row) for row in db.execute(_SAID.format(",".join("?" * len(keys))), tuple(keys))]
 
     def begin_again(self, db: sqlite3.Connection) -> None:
         db.execute("INSERT OR IGNORE INTO pending SELECT name FROM notes")
@@ -45,8 +47,18 @@ def text_of(note: Note) -> Text:
     )
 
 
-def _text(
-    name: str, title: str, description: str, tags: Sequence[str], body: str, session: str, day: str
-) -> Text:  # the session's notes speak of one thing, and so do a tag's
+def _of_row(name: str, title: str, description: str, tags: str, body: str, session: str, day: str) -> Text:
+    return _text(name, title, description, unpacked(tags), body, session, day)
+
+
+def _text(name: str, title: str, description: str, tags: Sequence[str], body: str, session: str, day: str) -> Text:
+    # What was only made from the text says nothing that the text does not: as a heading it would count twice.
+    begins = _words(body[:_BEGINNING])
+    heading = (line for line in (title, description, *tags, name) if not begins.startswith(_words(line)))
     clusters = (*((f"session {session}",) if session else ()), *(f"tag {tag.casefold()}" for tag in tags))
-    return Text(name, "\n".join((title, description, *tags, name)), body, clusters, day)
+    return Text(name, "\n".join(heading), body, clusters, day)
+
+
+def _words(text: str) -> str:
+    """The words of a text alone, as a name made from it would keep them."""
+    return " ".join(re.findall(r"\w+", text.replace("_", " ").casefold()))
