@@ -7,7 +7,7 @@ import pytest
 
 from commonplace import Note, open_memory
 from commonplace.care.near import near
-from commonplace.note.lint import faults
+from commonplace.note.lint import asides, called, faults
 from commonplace.trace import Trace
 
 NAMES = (
@@ -76,6 +76,59 @@ def test_a_mistake_in_a_file_is_told_with_its_line(source, line, words):
 )
 def test_a_file_without_a_mistake_is_not_faulted(source):
     assert faults(source.encode(), "x") == []
+
+
+WHOLE = HEADER + "---\n\nText, and a rule.\n\n---\n\nMore.\n"
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        WHOLE.removeprefix("---\n"), WHOLE.removeprefix("---\n").replace("\n---\n", "\n", 1), WHOLE.replace("---", "--", 1),
+        "x" + WHOLE, "What I meant.\n\n" + WHOLE, "\n" + WHOLE[4:], WHOLE.replace("---\n", "", 2), WHOLE[4:].replace("\n", "\r\n"),
+    ],
+)  # fmt: skip
+def test_a_header_that_lost_its_first_line_is_a_mistake_where_there_was_one(source):
+    assert faults(source.encode(), "x", WHOLE.encode()) == [
+        (1, "the file does not begin with the header's `---` line, so all of it would be read as text")
+    ]
+    assert faults(source.encode(), "x", b"Text.\n") == []
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "Just text.\n",
+        "Title page: done.\nAnd more.\n",
+        "Text: of sorts.\n\n---\n\nOne\n---\n",
+        "# Title\n\nSo is it.\n\n---\n\nname: x\n",
+    ],
+)
+def test_a_header_may_be_taken_out_whole(source):
+    assert faults(source.encode(), "x", WHOLE.encode()) == []
+
+
+@pytest.mark.parametrize(
+    ("line", "meant"),
+    [
+        ("tpye: user", "type"), ("tgas: [a]", "tags"), ("descripton: A", "description"), ("Discription: A", "description"),
+        ("tag: a", "tags"), ("expire: 2026-01-01", "expires"), ("knid: user", "kind"), ("supercedes: [a]", "supersedes"),
+        ("status: done", ""), ("author: Ana", ""), ("date: 2026-01-01", ""), ("aliases: [a]", ""), ("Tags: [a]", ""),
+        ("subtitle: A", ""), ("version: 2", ""), ("source: a book", ""), ("metadata:\n  tpye: user", ""),
+    ],
+)  # fmt: skip
+def test_a_key_that_looks_like_a_slip_in_one_of_ours_is_told_of_and_no_other_is(line, meant):
+    source = f"---\nname: x\n{line}\n---\n\nText.\n".encode()
+    told = [(3, f"`{line.partition(':')[0]}` is not a key Commonplace knows; did you mean `{meant}`?")]
+    assert asides(source, b"") == (told if meant else [])
+    assert asides(source, source) == []
+    assert faults(source, "x", source) == []
+
+
+def test_a_name_somebody_gave_in_the_header_is_told_from_one_that_was_there():
+    assert called(b"---\ntype: user\nname: y\n---\nText.\n", b"---\nname: x\n---\nText.\n") == (3, "y")
+    for then in ("name: x", "name: 'x' # mine", "type: user", "name: "):
+        assert called(f"---\n{then}\n---\nText.\n".encode(), b"---\nname: x\n---\nText.\n") is None
 
 
 def test_a_trace_holds_names_and_sizes_for_each_session_and_no_more(tmp_path):

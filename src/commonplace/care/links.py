@@ -41,19 +41,19 @@ class Moved(NamedTuple):
 
 def links(note: Note) -> list[str]:
     """The slugs a note's text links to, in order."""
-    return list(dict.fromkeys(filter(None, (_slug(found[1]) for found in _found(note.body)))))
+    return list(dict.fromkeys(filter(None, (slug_of(found[1]) for found in _found(note.body)))))
 
 
 def backlinks(notes: Iterable[Note], name: str) -> list[str]:
     """The notes that link to one, or say that they correct it."""
-    slug = _slug(name)
+    slug = slug_of(name)
     return [note.name for note in notes if note.name != name and (slug in links(note) or name in note.supersedes)]
 
 
 def dead(notes: Iterable[Note]) -> list[tuple[str, str]]:
     """Links that lead to no note: who links, and to what."""
     notes = list(notes)
-    there = {_slug(word) for note in notes for word in (note.name, note.title)}
+    there = {slug_of(word) for note in notes for word in (note.name, note.title)}
     return [(note.name, link) for note in notes for link in links(note) if link not in there]
 
 
@@ -164,7 +164,7 @@ def _moved(
 
 def _follow(memory: Memory, moved: dict[str, str], call: Call) -> list[str]:
     """Let links to notes that moved lead where they are now. Answers the notes that were changed for it."""
-    slugs = {_slug(old): new for old, new in moved.items()}
+    slugs = {slug_of(old): new for old, new in moved.items()}
     others = [note.name for note in memory.notes().notes if note.name not in moved]
     return [name for name in others if _corrected(memory, name, lambda one: _pointing(one, slugs, moved), call)]
 
@@ -199,7 +199,7 @@ def _pointing(note: Note, slugs: dict[str, str], moved: dict[str, str]) -> Note:
 def _redirected(text: str, slugs: dict[str, str]) -> str:
     out, at = "", 0
     for found in _found(text):
-        new = slugs.get(_slug(found[1]))
+        new = slugs.get(slug_of(found[1]))
         if new is not None:
             out += text[at : found.start(1)] + new
             at = found.end(1)
@@ -217,7 +217,8 @@ def _without(names: tuple[str, ...], notes: list[Note]) -> tuple[str, ...]:
     return tuple(name for name in names if name not in {note.name for note in notes})
 
 
-def _slug(words: str) -> str:
+def slug_of(words: str) -> str:
+    """The slug some words make; '' where they make none."""
     try:
         return slugify(words.strip())
     except BadName:

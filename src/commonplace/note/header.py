@@ -30,6 +30,8 @@ _ALIASES = {
     "appliesto": "applies_to",
     "applies-to": "applies_to",
 }
+# Every spelling of a key that means something to us, for whoever looks for a slip in one.
+SPELLINGS = (*ORDER, *_ALIASES)
 # The block Claude Code nests a note's type in.
 _NEST = "metadata"
 
@@ -70,10 +72,11 @@ class Field(NamedTuple):
 
 
 class Header(NamedTuple):
-    """What a header says: fields by our names, and what was odd about it."""
+    """What a header says: fields by our names, what was odd about it, and the keys that mean nothing to us, by line."""
 
     fields: dict[str, Field]
     odd: tuple[str, ...]
+    others: tuple[tuple[int, str], ...] = ()
 
 
 def read_header(lines: list[str]) -> Header:
@@ -81,6 +84,7 @@ def read_header(lines: list[str]) -> Header:
     fields: dict[str, Field] = {}
     nested: dict[str, Field] = {}
     odd: list[str] = []
+    others: list[tuple[int, str]] = []
     at = 0
     while at < len(lines):
         line = lines[at].rstrip()
@@ -99,8 +103,10 @@ def read_header(lines: list[str]) -> Header:
                 odd.append(f"`{spelled}` stands in the header twice; the last one counts")
             block = [line.rstrip("\r\n") for line in lines[at + 1 : stop]]
             fields[key] = Field(spelled, indent, at, stop, _value(key, rest, block))
+        else:
+            others.append((at, spelled))
         at = stop
-    return Header({**nested, **fields}, tuple(odd))
+    return Header({**nested, **fields}, tuple(odd), tuple(others))
 
 
 def canonical(spelled: str) -> str:

@@ -1,17 +1,24 @@
-"""What is wrong with a note's file, line by line: for somebody who has just edited it. It reads text and nothing else."""
+"""What is wrong with a note's file, or may not be meant, line by line: for somebody who has just edited it.
+
+It reads text, as it is and as it was before, and nothing else.
+"""
 
 from __future__ import annotations
 
 import re
+from itertools import pairwise
 from typing import NamedTuple
 
 from commonplace.errors import BadFormat
 from commonplace.note.format import parse, split
-from commonplace.note.header import DATE_KEYS, Field, read_header
+from commonplace.note.header import DATE_KEYS, SPELLINGS, Field, Header, canonical, read_header
 from commonplace.note.kind import Kind, kind_of
+from commonplace.note.likeness import misspelled
 from commonplace.note.limits import DESCRIPTION_CHARS
 
 _HEADER_LINE = re.compile(r"header line (\d+) ")
+_RULE = re.compile(r"^---[ \t]*$", re.MULTILINE)
+_UNOPENED = "the file does not begin with the header's `---` line, so all of it would be read as text"
 
 
 class Fault(NamedTuple):
@@ -21,8 +28,8 @@ class Fault(NamedTuple):
     what: str
 
 
-def faults(source: bytes, name: str) -> list[Fault]:
-    """What a person would want to put right before the file is kept, by line."""
+def faults(source: bytes, name: str, was: bytes = b"") -> list[Fault]:
+    """What a person would want to put right before the file is kept, by line. `was` is the file before the edit."""
     try:
         note = parse(source, name)
     except BadFormat as problem:
@@ -30,7 +37,7 @@ def faults(source: bytes, name: str) -> list[Fault]:
     parts = split(source.decode("utf-8", "replace"))
     before = parts.lead.count("\n") + 1
     if not parts.opening:
-        cut = [odd for odd in note.odd if "no closing" in odd]
+        cut = [odd for odd in note.odd if "no closing" in odd] or [_UNOPENED] * _unopened(note.body, was)
         return [Fault(before, odd) for odd in cut] or ([] if note.body.strip() else [Fault(before, "there is no text")])
     header = read_header(parts.header)
     found = [
@@ -44,6 +51,48 @@ def faults(source: bytes, name: str) -> list[Fault]:
     if not note.body.strip():
         found.append(Fault(before + len(parts.header) + 2, "there is no text below the header"))
     return sorted(found)
+
+
+def asides(source: bytes, was: bytes) -> list[Fault]:
+    """The keys a person put in that look like slips in ours. They are kept as they are."""
+    before, header = _header(source)
+    there = {spelled for _, spelled in _header(was)[1].others}
+    meant = [(at, spelled, misspelled(canonical(spelled), SPELLINGS)) for at, spelled in header.others]
+    return [
+        Fault(before + at + 1, f"`{spelled}` is not a key Commonplace knows; did you mean `{key}`?")
+        for at, spelled, key in meant
+        if key and spelled not in there
+    ]
+
+
+def called(source: bytes, was: bytes) -> Fault | None:
+    """The name a person gave the note in its header, and on which line; None where it is as it was."""
+    before, header = _header(source)
+    now, then = header.fields.get("name"), _header(was)[1].fields.get("name")
+    if now is None or not isinstance(now.value, str) or not now.value or now.value == (then and then.value):
+        return None
+    return Fault(before + now.start + 1, now.value)
+
+
+def _header(source: bytes) -> tuple[int, Header]:
+    """What a file's header says, and the line it begins on."""
+    parts = split(source.decode("utf-8", "replace"))
+    return parts.lead.count("\n") + 1, read_header(parts.header)
+
+
+def _unopened(text: str, was: bytes) -> bool:
+    """Whether a file that had a header has its lines still, and they stand where no header is: the first `---` is gone."""
+    if not split(was.decode("utf-8", "replace")).opening:
+        return False
+    rules = [found.start() for found in _RULE.finditer(text)][:2]
+    pieces = [text[start:end] for start, end in pairwise((0, *rules))]
+    return any(map(_reads_as_header, (text.strip("\n").partition("\n\n")[0], *pieces)))
+
+
+def _reads_as_header(text: str) -> bool:
+    """Whether lines are a header's, with a key of ours among them, whatever the first of them has become."""
+    lines = [line + "\n" for line in text.strip("\n").split("\n")]
+    return any(header.fields and not header.odd for header in (read_header(lines), read_header(lines[1:])))
 
 
 def _wrong(key: str, field: Field) -> str:

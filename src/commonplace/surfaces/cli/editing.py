@@ -9,11 +9,11 @@ import subprocess
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
-from typing import Any
 
+from commonplace.care.links import slug_of
 from commonplace.errors import Changed, EditorFailed
 from commonplace.note.format import parse
-from commonplace.note.lint import faults
+from commonplace.note.lint import asides, called, faults
 from commonplace.note.note import Note
 from commonplace.outcomes import Conflict, Saved
 from commonplace.settings import mark_of
@@ -58,7 +58,7 @@ def _kept(
 ) -> int:
     """Keep what a person wrote, or say what hinders it and leave it as a draft."""
     source = draft.read()
-    if found := faults(source, note.name):
+    if found := faults(source, note.name, note.source or b""):
         for fault in found:
             shown.say_line(f"line {fault.line}: {fault.what}", to_error=True)
         return _left(opened, draft, note, "it was not kept", REFUSED)
@@ -74,7 +74,18 @@ def _kept(
         draft.rebase(theirs.stamp if theirs else "")  # told now: whoever goes on means to replace it
         return _left(opened, draft, note, "it was not kept, and would replace what stands there now", CONFLICT)
     draft.remove()
-    return print_saved(opened, saved)
+    told = _asides(opened, saved.note, source, note.source or b"")
+    return print_saved(opened, replace(saved, warnings=(*saved.warnings, *told)))
+
+
+def _asides(opened: Opened, new: Note, source: bytes, was: bytes) -> list[str]:
+    """What a person may not have meant, and is kept as they wrote it."""
+    told = [f"line {slip.line}: {slip.what}" for slip in asides(source, was)]
+    if (said := called(source, was)) and slug_of(said.what) != slug_of(new.name):
+        title = "this is its title now, and " if new.title == said.what else ""
+        anew = f"commonplace rename {shlex.quote(new.name)} {shlex.quote(said.what)}{opened.at}"
+        told.append(f"line {said.line}: {title}the note is still called {new.name}, as its file is; to rename: {anew}")
+    return told
 
 
 class _Draft:
@@ -139,8 +150,8 @@ def _run(opened: Opened, path: str) -> str:
 
 def _left(opened: Opened, draft: _Draft, note: Note, what: str, code: int) -> int:
     if opened.json:
-        found: dict[str, Any] = {"outcome": "not kept", "name": note.name, "draft": draft.path}
-        shown.say_json({**found, "faults": [fault._asdict() for fault in faults(draft.read(), note.name)]})
+        told = [fault._asdict() for fault in faults(draft.read(), note.name, note.source or b"")]
+        shown.say_json({"outcome": "not kept", "name": note.name, "draft": draft.path, "faults": told})
     shown.complain(f"{what}; your text is in {draft.path}")
     shown.say_line(f"to go on with it: commonplace edit {note.name}{opened.at}", to_error=True)
     return code
