@@ -1,8 +1,11 @@
 """Undo: whatever happened, the notes can be as they were, byte for byte, and the undo can be undone."""
 
+import io
+import json
 import os
 import random
 import time
+from contextlib import redirect_stdout
 from datetime import UTC, datetime
 
 import pytest
@@ -10,8 +13,11 @@ from tests.places import UnsyncedDisk
 
 from commonplace import Call, open_memory
 from commonplace.care import links, undo, versions
+from commonplace.care.doctor import examine
 from commonplace.errors import NotFound
+from commonplace.note.slug import slugify
 from commonplace.outcomes import Conflict, Refused, Saved
+from commonplace.surfaces.cli.app import run
 from commonplace.testing.faulty import Fault, FaultyDisk
 
 START = 1_780_000_000.0
@@ -345,6 +351,84 @@ def test_a_merge_that_is_too_long_asks_for_its_text(book, memory):
     assert files(book) == before
     assert links.merge(memory, "one", ["two"], PERSON, "Both are numbers.").note.body == "Both are numbers."
     assert list(files(book)) == ["one.md"]
+
+
+# Notes by name and title, and what the words of a link lead to: by a name, by a title where no name is meant, or nowhere.
+TITLED = {
+    "deploy": "How we deploy",
+    "release": "Deploy",
+    "user_prefs": "",
+    "prefs": "User Prefs",
+    "c": "C++",
+    "größe": "Wie groß",
+}
+LED = [
+    ("deploy", "deploy", "name"), ("Deploy", "deploy", "name"), (" deploy ", "deploy", "name"), ("deploy|so", "deploy", "name"),
+    ("How we deploy", "deploy", "title"), ("how-we-deploy#part", "deploy", "title"), ("user_prefs", "user_prefs", "name"),
+    ("user-prefs", "user_prefs", "name"), ("User Prefs", "user_prefs", "name"), ("C++", "c", "title"), ("c", "c", "name"),
+    ("GRÖSSE", "größe", "name"), ("Wie groß", "größe", "title"), ("How we", "", ""), ("deploy.md", "", ""), ("C#", "c", "name"),
+]  # fmt: skip
+
+
+@pytest.fixture(params=LED, ids=[words for words, _, _ in LED])
+def led(request, memory, book):
+    """A note with a link, among others: the words of the link, the note they lead to, and by what."""
+    book.mkdir()
+    for name, title in TITLED.items():
+        (book / f"{name}.md").write_text(
+            f"---\nname: {name}\n" + f"title: {title}\n" * bool(title) + "---\n\nSo it is.\n"
+        )
+    memory.save(f"See [[{request.param[0]}]].", name="reader")
+    return request.param
+
+
+def test_doctor_counts_a_link_as_dead_where_it_leads_to_no_note(led, memory):
+    words, to, _ = led
+    dead = [found.what for found in examine(memory).findings if found.check == "links"]
+    assert dead == ([] if to else [f"links to [[{slugify(words)}]], and there is no such note"])
+
+
+def test_a_note_tells_who_links_to_it_by_name_or_title(led, memory, book):
+    _, to, _ = led
+    for name in TITLED:
+        out = io.StringIO()
+        with redirect_stdout(out):
+            assert run(["show", name, "--json", "--dir", str(book)]) == 0
+        assert json.loads(out.getvalue())["backlinks"] == (["reader"] if name == to else [])
+
+
+def test_after_a_rename_a_link_leads_where_it_led_and_one_by_title_as_it_stands(led, memory):
+    words, to, by = led
+    before = memory.read("reader").body
+    for name in TITLED:
+        moved = links.rename(memory, name, "zed", PERSON)
+        after = memory.read("reader").body
+        assert moved.followed == (("reader",) if name == to and by == "name" else ())
+        assert (after == before) == (moved.followed == ())
+        [word] = links.links(memory.read("reader"))
+        assert links.Signs.of(memory.notes().notes).to(word) == ("zed" if name == to else to)
+        undo.last(memory, PERSON)
+
+
+def test_after_a_merge_links_by_name_and_by_title_lead_to_what_took_it_in(led, memory):
+    _, to, _ = led
+    memory.save("It takes in.", name="all")
+    links.merge(memory, "all", TITLED, PERSON)
+    assert links.backlinks(memory.notes().notes, "all") == (["reader"] if to else [])
+
+
+def test_a_rename_takes_no_links_from_a_note_that_has_the_new_name_for_a_title(memory):
+    memory.save("The fact a.", name="a", title="The other")
+    memory.save("The fact b.", name="b")
+    memory.save("See [[The other]].", name="reader")
+    assert links.rename(memory, "b", "The other", PERSON).followed == ("reader",)
+    assert memory.read("reader").body == "See [[a]]."
+
+
+def test_links_a_note_has_to_itself_follow_its_name(memory):
+    memory.save("See [[fact]] above.", name="fact")
+    links.rename(memory, "fact", "zed", PERSON)
+    assert memory.read("zed").body == "See [[zed]] above."
 
 
 def test_links_that_lead_nowhere_are_named(memory):

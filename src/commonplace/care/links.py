@@ -1,12 +1,13 @@
 """Links between notes: `[[name]]` in a text, and what a note says it corrects. Renaming and merging, which they follow.
 
-A link means the note its words make the slug of. It knows texts and Memory, not files.
+A link leads to the note whose name its words make the slug of; else to the one whose title does. It knows texts and
+Memory, not files.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import date
 from typing import NamedTuple
@@ -39,22 +40,47 @@ class Moved(NamedTuple):
     warnings: tuple[str, ...] = ()
 
 
+class Signs(NamedTuple):
+    """Where links lead. Of several notes a link could mean, the first by name is meant."""
+
+    stems: frozenset[str]
+    names: Mapping[str, str]  # by the slugs of names, the notes
+    titles: Mapping[str, str]
+
+    @classmethod
+    def of(cls, notes: Iterable[Note]) -> Signs:
+        last_first = sorted(notes, key=lambda note: note.name, reverse=True)
+        names, titles = ({slug_of(getattr(note, of)): note.name for note in last_first} for of in ("name", "title"))
+        return cls(frozenset(note.name for note in last_first), {**names, "": ""}, {**titles, "": ""})
+
+    def by_name(self, words: str) -> str:
+        """The note whose name these words are; '' for none."""
+        return words if words in self.stems else self.names.get(slug_of(words), "")
+
+    def to(self, words: str) -> str:
+        """The note these words lead to; '' for none."""
+        return self.by_name(words) or self.titles.get(slug_of(words), "")
+
+
 def links(note: Note) -> list[str]:
-    """The slugs a note's text links to, in order."""
-    return list(dict.fromkeys(filter(None, (slug_of(found[1]) for found in _found(note.body)))))
+    """What a note's text links to, in order, in its own words; without those no name can be made of."""
+    return list(dict.fromkeys(words for found in _found(note.body) if slug_of(words := found[1].strip())))
 
 
 def backlinks(notes: Iterable[Note], name: str) -> list[str]:
     """The notes that link to one, or say that they correct it."""
-    slug = slug_of(name)
-    return [note.name for note in notes if note.name != name and (slug in links(note) or name in note.supersedes)]
+    notes = list(notes)
+    signs = Signs.of(notes)
+    others = (note for note in notes if note.name != name)
+    return [note.name for note in others if name in note.supersedes or name in map(signs.to, links(note))]
 
 
 def dead(notes: Iterable[Note]) -> list[tuple[str, str]]:
-    """Links that lead to no note: who links, and to what."""
+    """Links that lead to no note: who links, and the slug of what to."""
     notes = list(notes)
-    there = {slug_of(word) for note in notes for word in (note.name, note.title)}
-    return [(note.name, link) for note in notes for link in links(note) if link not in there]
+    signs = Signs.of(notes)
+    lost = ((note.name, slug_of(words)) for note in notes for words in links(note) if not signs.to(words))
+    return list(dict.fromkeys(lost))
 
 
 def rename(memory: Memory, name: str, to: str, call: Call) -> Moved | Conflict | Refused:
@@ -80,8 +106,9 @@ def rename(memory: Memory, name: str, to: str, call: Call) -> Moved | Conflict |
             theirs=there,
         )
     call = call._replace(act=act())
+    before = memory.notes().notes
     saved = memory.keep(renamed(found.note, stem), expect="", call=on_behalf(call, found))
-    followed = _follow(memory, {found.note.name: stem}, call)
+    followed = _follow(memory, before, {found.note.name: saved.note}, call)
     return _moved(memory, saved.note, [found.note], followed, saved.warnings, call)
 
 
@@ -106,6 +133,7 @@ def merge(
     about = found.note.description if text is None else derived_description(draft.body)
     merged = _together(notes, draft.body, about or found.note.description, memory.today())
     call = call._replace(act=act())
+    before = memory.notes().notes
     least = min((found, *rest), key=lambda one: trust_of(one.author()))
     try:
         saved = memory.keep(merged, expect=found.note.stamp, call=on_behalf(call, least))
@@ -116,7 +144,7 @@ def merge(
             ours=body,
             theirs=memory.present(found.note.name),
         )
-    followed = _follow(memory, {other.note.name: found.note.name for other in rest}, call)
+    followed = _follow(memory, before, {other.note.name: saved.note for other in rest}, call)
     return _moved(memory, saved.note, notes[1:], followed, saved.warnings, call)
 
 
@@ -162,11 +190,19 @@ def _moved(
     return Moved(note, tuple(gone), tuple(followed), tuple(told))
 
 
-def _follow(memory: Memory, moved: dict[str, str], call: Call) -> list[str]:
-    """Let links to notes that moved lead where they are now. Answers the notes that were changed for it."""
-    slugs = {slug_of(old): new for old, new in moved.items()}
+def _follow(memory: Memory, before: Sequence[Note], moved: Mapping[str, Note], call: Call) -> list[str]:
+    """Let every link lead where it led before, to notes that moved too. Answers the notes that were changed for it."""
+    then = Signs.of(before)
+    now = Signs.of([*(note for note in before if note.name not in moved), *moved.values()])
+
+    def anew(words: str) -> str:
+        """What a link should say instead; '' where it may stay, as one does that leads there by a title."""
+        led = then.to(words)
+        to = moved[led].name if led in moved else led
+        return to if then.by_name(words) in moved or now.to(words) != to else ""
+
     others = [note.name for note in memory.notes().notes if note.name not in moved]
-    return [name for name in others if _corrected(memory, name, lambda one: _pointing(one, slugs, moved), call)]
+    return [name for name in others if _corrected(memory, name, lambda one: _pointing(one, anew, moved), call)]
 
 
 def _corrected(memory: Memory, name: str, correct: Callable[[Note], Note], call: Call) -> bool:
@@ -186,21 +222,20 @@ def _corrected(memory: Memory, name: str, correct: Callable[[Note], Note], call:
     return False
 
 
-def _pointing(note: Note, slugs: dict[str, str], moved: dict[str, str]) -> Note:
-    supersedes = tuple(dict.fromkeys(moved.get(old, old) for old in note.supersedes))
+def _pointing(note: Note, anew: Callable[[str], str], moved: Mapping[str, Note]) -> Note:
+    supersedes = tuple(dict.fromkeys(moved[old].name if old in moved else old for old in note.supersedes))
     return replace(
         note,
-        body=_redirected(note.body, slugs),
-        description=_redirected(note.description, slugs),
+        body=_redirected(note.body, anew),
+        description=_redirected(note.description, anew),
         supersedes=tuple(old for old in supersedes if old != note.name),
     )
 
 
-def _redirected(text: str, slugs: dict[str, str]) -> str:
+def _redirected(text: str, anew: Callable[[str], str]) -> str:
     out, at = "", 0
     for found in _found(text):
-        new = slugs.get(slug_of(found[1]))
-        if new is not None:
+        if new := anew(found[1].strip()):
             out += text[at : found.start(1)] + new
             at = found.end(1)
     return out + text[at:]
