@@ -451,6 +451,24 @@ def test_a_reader_that_leaves_early_is_no_error(ana, args):
     assert process.wait(30) == 0
 
 
+@pytest.mark.parametrize("act", [["remember", "The fact e", "--name", "e"], ["rename", "b", "zed"]], ids=" ".join)
+def test_of_many_who_undo_at_once_each_takes_back_one_act_or_is_told_of_another(ana, act):
+    for args in (["The fact b", "--name", "b"], ["See [[b]]", "--name", "a"]):
+        command("remember", *args)
+    command(*act)
+    ended = [(*process.communicate(timeout=60), process.returncode) for process in [started("undo") for _ in range(6)]]
+    assert {code for _, _, code in ended} <= {0, 4}
+    for out, err, code in ended:
+        if code:
+            assert (out, err) == (b"", b"commonplace: nothing was changed: another process changed things just now; look at `commonplace log`, then undo again\n")  # fmt: skip
+        else:
+            assert b"took away" in out or b"brought back" in out
+            assert b"nothing to take back" not in err
+    undone = sum(code == 0 for _, _, code in ended) % 2 == 1
+    names = {note.name for note in open_memory().notes().notes}
+    assert names == ({"a", "b"} if undone else {"a", "b", "e"} if act[0] == "remember" else {"a", "zed"})
+
+
 def test_ctrl_c_ends_it_without_a_traceback(ana):
     process = started("remember", "-", stdin=subprocess.PIPE)
     process.stdin.write(b"half a fa")

@@ -20,6 +20,7 @@ from tests.notebooks import (
 from tests.workers import Workers, read_ledger
 
 from commonplace import Conflict, Forgotten, Saved
+from commonplace.care import links
 from commonplace.store.disk import WRITES
 from commonplace.testing.faulty import CALLS, Fault, FaultyDisk
 
@@ -105,6 +106,45 @@ def test_every_compare_and_swap_is_applied_or_refused_and_none_is_lost(at_once, 
     with tally("R7", "applied and refused are all"):
         assert met == applied == set(before) - {"start"}
         check_settled(book, opened(book, tmp_path / "home"))
+
+
+def a_save(memory):
+    memory.save("The fact is new.", name="fact", call=PERSON)
+
+
+def a_correction(memory):
+    memory.save("The fact is green.", name="b", replace=True, call=PERSON)
+
+
+def a_rename(memory):
+    links.rename(memory, "b", "zed", PERSON)
+
+
+def a_merge(memory):
+    links.merge(memory, "a", ["b"], PERSON)
+
+
+@pytest.mark.promise
+@pytest.mark.timeout(300)
+@pytest.mark.parametrize("act", [a_save, a_correction, a_rename, a_merge], ids=lambda act: act.__name__)
+def test_undos_at_once_take_back_one_act_each_whole_or_say_that_another_came_first(
+    at_once, tmp_path, tally, scale, act
+):
+    """An undo takes back the last, so after an even number of them all is as it was, after an odd one the other way."""
+    book = tmp_path / "book"
+    memory = opened(book, tmp_path / "home")
+    for name, text in {"a": "See [[b]].", "b": "The fact is red.", "c": "And [[b]]."}.items():
+        memory.save(text, name=name, call=PERSON)
+    before = lying(book)
+    act(memory)
+    after, told = lying(book), len(memory.events())
+    at_once("undo_many", times=scale(4, 40), ledger=lambda who: tmp_path / f"ledger-{who}")
+    said = [word for who in range(WRITERS) for [word] in read_ledger(tmp_path / f"ledger-{who}")]
+    with tally("R14", f"{act.__name__}, {said.count('done')} of {len(said)}"):
+        assert set(said) <= {"done", "overtaken"}
+        assert "done" in said
+        assert lying(book) == (before if said.count("done") % 2 else after)
+        assert len({event.call.act for event in memory.events()[told:]}) == said.count("done")
 
 
 @pytest.mark.promise

@@ -20,6 +20,7 @@ from threading import Thread
 from tests.notebooks import PERSON, STORY, body, opened
 
 from commonplace import CommonplaceError, Conflict, Saved
+from commonplace.care import undo
 from commonplace.errors import NotFound
 from commonplace.store.disk import WRITES
 from commonplace.testing.faulty import Fault, FaultyDisk
@@ -295,6 +296,18 @@ def swap_many(book, home, ledger, who, times, flag):
         outcome = memory.save(text, name="shared", description="What all write", expect=old.stamp, call=PERSON)
         ledger.tell("applied" if isinstance(outcome, Saved) else "refused", token)
         assert isinstance(outcome, Saved | Conflict), outcome
+
+
+@task
+def undo_many(book, home, ledger, who, times, flag):
+    """Take back the last act again and again; tell what came of each try."""
+    memory, ledger = opened(book, home), Ledger(ledger)
+    wait_for(flag)
+    for _ in range(times):
+        done = undo.last(memory, PERSON)
+        ledger.tell(
+            "overtaken" if isinstance(done, Conflict) else "done" if done.changed and not done.left else repr(done)
+        )
 
 
 @task

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from contextlib import suppress
+from contextlib import AbstractContextManager, nullcontext, suppress
 from datetime import date
 from functools import cached_property
 
@@ -55,6 +55,7 @@ class Memory:
         toolbox: Callable[[Memory, Profile], Tools] | None = None,
         auditor: Callable[[], Auditor] | None = None,
         encoder: Callable[[], Encoder | None] = lambda: None,
+        acting: Callable[[], AbstractContextManager[None]] = nullcontext,
     ) -> None:
         self._store = store
         self._catalog = catalog
@@ -64,6 +65,7 @@ class Memory:
         self._toolbox = toolbox
         self._auditor = auditor
         self._recalling = Recalling(catalog, Finder(catalog.side, Notes(), encoder=encoder), self.today, store.where)
+        self._acting = acting
 
     @property
     def where(self) -> str:
@@ -163,6 +165,10 @@ class Memory:
             return ()
         self._catalog.refresh(full=True)
         return self._past().events(self._catalog.stamps())
+
+    def acting(self) -> AbstractContextManager[None]:
+        """For one act of several changes: no other is under way meanwhile. Single saves and hands go on."""
+        return self._acting()
 
     def version(self, name: str, stamp: str) -> bytes | None:
         """The bytes of a note's version, the present one or one the history keeps; None where it is lost."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from contextlib import AbstractContextManager, nullcontext
 from datetime import date
 from typing import Any
 
@@ -63,6 +64,9 @@ class NoMemory(Memory):
 
     def events(self) -> tuple[Any, ...]:
         return ()
+
+    def acting(self) -> AbstractContextManager[None]:
+        return nullcontext()
 
     def version(self, name: str, stamp: str) -> None:
         return None

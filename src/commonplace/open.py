@@ -45,7 +45,7 @@ def open_memory(
     catalog = Catalog(store, sidecar, today=lambda: date.fromtimestamp(now()), republish=store.republish)
     return Memory(
         store, catalog, now=now, profile=profile, past=lambda: _past(store.path, disk or Disk()), toolbox=_toolbox,
-        auditor=lambda: _auditor(store.path, disk or Disk()), encoder=_words,
+        auditor=lambda: _auditor(store.path, disk or Disk()), encoder=_words, acting=store.acting,
     )  # fmt: skip
 
 

@@ -27,6 +27,7 @@ from commonplace.store.base import Call, Found, trust_of, voice_of
 _LINK = re.compile(r"\[\[([^\[\]|#\n]{1,200})([|#][^\[\]\n]{0,200})?\]\]")
 _CODE = re.compile(r"^(```|~~~).*?^\1|`[^`\n]+`", re.DOTALL | re.MULTILINE)
 _TOO_LONG = "body-too-long"
+_TAKEN = "another note has this name; choose another, or merge the two"
 # How often a note that somebody else is changing is looked at again.
 _TRIES = 20
 
@@ -90,26 +91,8 @@ def rename(memory: Memory, name: str, to: str, call: Call) -> Moved | Conflict |
         NotFound: there is no such note.
 
     """
-    try:
-        stem = slugify(to)
-    except BadName as problem:
-        return Refused(rule="name", why=str(problem))
-    found = memory.find(name)
-    if stem == found.note.name:
-        return Moved(found.note, (), ())
-    there = _answering(memory, stem)
-    if there is not None and there.name != found.note.name:
-        return Conflict(
-            name=stem,
-            why="another note has this name; choose another, or merge the two",
-            ours=found.note.body,
-            theirs=there,
-        )
-    call = call._replace(act=act())
-    before = memory.notes().notes
-    saved = memory.keep(renamed(found.note, stem), expect="", call=on_behalf(call, found))
-    followed = _follow(memory, before, {found.note.name: saved.note}, call)
-    return _moved(memory, saved.note, [found.note], followed, saved.warnings, call)
+    with memory.acting():
+        return _renamed(memory, name, to, call)
 
 
 def merge(
@@ -121,6 +104,34 @@ def merge(
         NotFound: one of them is not there.
 
     """
+    with memory.acting():
+        return _merged(memory, name, others, call, text)
+
+
+def _renamed(memory: Memory, name: str, to: str, call: Call) -> Moved | Conflict | Refused:
+    try:
+        stem = slugify(to)
+    except BadName as problem:
+        return Refused(rule="name", why=str(problem))
+    found = memory.find(name)
+    if stem == found.note.name:
+        return Moved(found.note, (), ())
+    there = _answering(memory, stem)
+    if there is not None and there.name != found.note.name:
+        return Conflict(name=stem, why=_TAKEN, ours=found.note.body, theirs=there)
+    call = call._replace(act=act())
+    before = memory.notes().notes
+    try:
+        saved = memory.keep(renamed(found.note, stem), expect="", call=on_behalf(call, found))
+    except Changed:  # somebody was quicker
+        return Conflict(name=stem, why=_TAKEN, ours=found.note.body, theirs=memory.present(stem))
+    followed = _follow(memory, before, {found.note.name: saved.note}, call)
+    return _moved(memory, saved.note, [found.note], followed, saved.warnings, call)
+
+
+def _merged(
+    memory: Memory, name: str, others: Iterable[str], call: Call, text: str | None
+) -> Moved | Conflict | Refused:
     found = memory.find(name)
     spelled = {other.note.name: other for other in map(memory.find, dict.fromkeys(others))}  # each note once
     rest = [other for own, other in spelled.items() if own != found.note.name]

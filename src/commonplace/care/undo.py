@@ -1,13 +1,14 @@
 """Undo: back to how it was before a change, before a session, or at a moment. An undo is one act, and can be undone.
 
-Every version that was replaced is kept, so undoing is putting old bytes back. It knows what happened and what was
-kept; how bytes reach the disk is Memory's.
+Every version that was replaced is kept, so undoing is putting old bytes back. What to put back is read from the log,
+and done only if the log still says so: of two who undo at once, one is told of the other. It knows what happened and
+what was kept; how bytes reach the disk is Memory's.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from commonplace.errors import BadFormat, Changed, NotFound
@@ -19,6 +20,10 @@ from commonplace.store.base import HAND, Call
 
 if TYPE_CHECKING:
     from commonplace.store.history import Event
+
+_OVERTAKEN = "another process changed things just now; look at `commonplace log`, then undo again"
+_CHANGED = "another process changed it just now; look at `commonplace log`"
+_BUILT_ON = "it was changed since, outside that session"
 
 
 class Target(NamedTuple):
@@ -47,21 +52,45 @@ class Undo(NamedTuple):
     def changed(self) -> int:
         return sum(note.outcome != "unchanged" for note in self.notes)
 
+    @property
+    def hindered(self) -> bool:
+        """Whether all that was left was left because of what others did."""
+        return bool(self.left) and all(why in (_CHANGED, _BUILT_ON) for _, why in self.left)
 
-def last(memory: Memory, call: Call) -> Undo:
+
+class Plan(NamedTuple):
+    """How notes are to stand, and what is left alone, each with the reason."""
+
+    targets: tuple[Target, ...]
+    left: tuple[tuple[str, str], ...] = ()
+
+
+def last(memory: Memory, call: Call) -> Undo | Conflict:
     """Take back the last act: one change, or all that a rename, a merge or an undo changed."""
-    events = memory.events()
-    return _carry_out(memory, _before(_act_of(events, events[-1])) if events else [], events, call)
+    return _carry_out(memory, call, lambda events: Plan(_before(_act_of(events, events[-1]) if events else [])))
 
 
-def of_note(memory: Memory, name: str, call: Call) -> Undo:
+def of_note(memory: Memory, name: str, call: Call) -> Undo | Conflict:
     """Take back the last change of one note.
 
     Raises:
         NotFound: nothing is known of a note of this name.
 
     """
-    events = memory.events()
+    return _carry_out(memory, call, lambda events: _of_note(memory, name, events))
+
+
+def of_session(memory: Memory, session: str, call: Call) -> Undo | Conflict:
+    """Take back what a session changed, as far as nobody has built on it since."""
+    return _carry_out(memory, call, lambda events: _of_session(memory, session, events))
+
+
+def to_moment(memory: Memory, moment: str, call: Call) -> Undo | Conflict:
+    """Every note that was changed since, as it was at a moment (UTC, as the log writes it)."""
+    return _carry_out(memory, call, lambda events: _to_moment(moment, events))
+
+
+def _of_note(memory: Memory, name: str, events: Sequence[Event]) -> Plan:
     stem = _named(memory, name, events)
     mine = [event for event in events if event.name == stem]
     if not mine:
@@ -70,31 +99,27 @@ def of_note(memory: Memory, name: str, call: Call) -> Undo:
             name,
         )
     if mine[-1].stamp and _touched(memory, stem, mine[-1]) and memory.version(stem, mine[-1].stamp) is not None:
-        return _carry_out(memory, [Target(stem, mine[-1].folder, (mine[-1].stamp,))], events, call)
-    return _carry_out(memory, _before(_act_of(events, mine[-1])), events, call)
+        return Plan((Target(stem, mine[-1].folder, (mine[-1].stamp,)),))
+    return Plan(_before(_act_of(events, mine[-1])))
 
 
-def of_session(memory: Memory, session: str, call: Call) -> Undo:
-    """Take back what a session changed, as far as nobody has built on it since."""
-    events = memory.events() if session else ()  # what belongs to no session is nobody's to take back at once
+def _of_session(memory: Memory, session: str, events: Sequence[Event]) -> Plan:
     targets: list[Target] = []
     left: list[tuple[str, str]] = []
-    for name in dict.fromkeys(event.name for event in events if event.call.session == session):
+    theirs = (event.name for event in events if session and event.call.session == session)  # without one, nobody's
+    for name in dict.fromkeys(theirs):
         mine = [event for event in events if event.name == name]
-        theirs = next((at for at in range(len(mine), 0, -1) if mine[at - 1].call.session != session), 0)
-        if theirs == len(mine) or _touched(memory, name, mine[-1]):
-            left.append((name, "it was changed since, outside that session"))
+        others = next((at for at in range(len(mine), 0, -1) if mine[at - 1].call.session != session), 0)
+        if others == len(mine) or _touched(memory, name, mine[-1]):
+            left.append((name, _BUILT_ON))
         else:
-            targets += _before(mine[theirs:])
-    done = _carry_out(memory, targets, events, call)
-    return done._replace(left=(*left, *done.left))
+            targets += _before(mine[others:])
+    return Plan(tuple(targets), tuple(left))
 
 
-def to_moment(memory: Memory, moment: str, call: Call) -> Undo:
-    """Every note that was changed since, as it was at a moment (UTC, as the log writes it)."""
-    events = memory.events()
+def _to_moment(moment: str, events: Sequence[Event]) -> Plan:
     later = dict.fromkeys(event.name for event in events if event.name and event.at > moment)
-    return _carry_out(memory, [_then(name, events, moment) for name in later], events, call)
+    return Plan(tuple(_then(name, events, moment) for name in later))
 
 
 def act() -> str:
@@ -118,12 +143,12 @@ def _act_of(events: Sequence[Event], event: Event) -> list[Event]:
     return [other for other in events if other.call.act == event.call.act] if event.call.act else [event]
 
 
-def _before(events: Sequence[Event]) -> list[Target]:
+def _before(events: Sequence[Event]) -> tuple[Target, ...]:
     """How the notes stood before these changes."""
     first: dict[str, Event] = {}
     for event in events:
         first.setdefault(event.name, event)
-    return [Target(name, event.folder, (event.was,)) for name, event in first.items() if name]
+    return tuple(Target(name, event.folder, (event.was,)) for name, event in first.items() if name)
 
 
 def _touched(memory: Memory, name: str, last: Event) -> bool:
@@ -142,27 +167,45 @@ def _then(name: str, events: Sequence[Event], moment: str) -> Target:
     return Target(name, then.folder, tuple(dict.fromkeys((then.stamp, after.was) if then.stamp else ("",))))
 
 
-def _carry_out(memory: Memory, targets: Iterable[Target], events: Sequence[Event], call: Call) -> Undo:
+def _carry_out(memory: Memory, call: Call, plan: Callable[[Sequence[Event]], Plan]) -> Undo | Conflict:
+    """Do what is planned from the log as it is when this is called, if it still is the plan once our turn has come.
+
+    The log is read after the notes: a change it does not tell of yet will not find them as they stood.
+    """
+    wanted = plan(memory.events())
+    with memory.acting():
+        standing = {target.name: memory.present(target.name) for target in wanted.targets}
+        events = memory.events()
+        if plan(events) == wanted:
+            return _put_all_back(memory, wanted, standing, events, call)
+    about = wanted.targets[0].name if wanted.targets else ""
+    return Conflict(name=about, why=_OVERTAKEN, ours="", theirs=memory.present(about) if about else None)
+
+
+def _put_all_back(
+    memory: Memory, plan: Plan, standing: Mapping[str, Note | None], events: Sequence[Event], call: Call
+) -> Undo:
     call = call._replace(act=act())
     done: list[Undone] = []
-    left: list[tuple[str, str]] = []
-    for target in targets:
+    left = list(plan.left)
+    for target in plan.targets:
         try:
-            done.append(_put_back(memory, target, events, call))
-        except (BadFormat, Changed) as problem:
+            done.append(_put_back(memory, target, standing[target.name], events, call))
+        except Changed:
+            left.append((target.name, _CHANGED))
+        except BadFormat as problem:
             left.append((target.name, str(problem)))
     return Undo(tuple(done), tuple(left))
 
 
-def _put_back(memory: Memory, target: Target, events: Sequence[Event], call: Call) -> Undone:
-    """Let a note stand as it did.
+def _put_back(memory: Memory, target: Target, now: Note | None, events: Sequence[Event], call: Call) -> Undone:
+    """Let a note stand as it did, if it stands as it does `now`.
 
     Raises:
         BadFormat: the version it had is not kept, or cannot be read.
         Changed: somebody changed the note just now.
 
     """
-    now = memory.present(target.name)
     stamp = now.stamp if now else ""
     moves = now is not None and now.folder != target.folder
     if stamp == target.stamps[0] and not moves:
@@ -181,8 +224,12 @@ def _put_back(memory: Memory, target: Target, events: Sequence[Event], call: Cal
 
 
 def _forget(memory: Memory, note: Note, call: Call) -> None:
-    if isinstance(memory.forget(note.name, expect=note.stamp, call=call), Conflict):
-        raise Changed(note.name, note.stamp, "")
+    try:
+        if not isinstance(memory.forget(note.name, expect=note.stamp, call=call), Conflict):
+            return
+    except NotFound:  # somebody was quicker
+        pass
+    raise Changed(note.name, note.stamp, "")
 
 
 def _author(note: Note, events: Sequence[Event]) -> str:

@@ -11,7 +11,7 @@ import os
 import stat
 import time
 from collections.abc import Callable
-from contextlib import suppress
+from contextlib import AbstractContextManager, suppress
 
 from commonplace.errors import BadFormat, BadName, NotFound, StoreError
 from commonplace.store.base import Call, Change, Found, Inventory, Problem, Pulse, Seen, Then, Written
@@ -102,6 +102,12 @@ class FileStore:
                 return publish(turn, make())
         except (StoreError, FileNotFoundError) as problem:
             return str(problem)
+
+    def acting(self) -> AbstractContextManager[None]:
+        """One act of several changes at a time, by any process."""
+        from commonplace.store.locking import acting
+
+        return acting(self._disk, self.path)
 
     def _author(self, name: str, stamp: str) -> str:
         with told(self.path, f"reading who wrote {name!r}"):

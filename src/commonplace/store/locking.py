@@ -1,11 +1,15 @@
-"""The writers' lock: flock on a file that is never removed. It dies with its process, so nothing is ever stale."""
+"""The writers' lock, flock on a file that is never removed, and that of acts. They die with their process: none is stale."""
 
 from __future__ import annotations
 
 import time
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager, suppress
 
 from commonplace.errors import Busy
 from commonplace.store.disk import Disk
+from commonplace.store.paths import CONTROL
+from commonplace.store.provenance import open_control
 
 LOCK = "lock"
 # Other writers hold the lock for a few milliseconds; this long means a stuck process, and a person should know.
@@ -25,7 +29,7 @@ def lock(disk: Disk, control: int, where: str, *, wait: float = WAIT_SECONDS) ->
     while True:
         fd = disk.open_append(LOCK, control)
         try:
-            _wait(disk, fd, deadline, where)
+            _wait(disk, fd, deadline, where, f"{CONTROL}/{LOCK}")
             if _still_named(disk, fd, control):
                 return fd
         except BaseException:
@@ -38,7 +42,25 @@ def lock(disk: Disk, control: int, where: str, *, wait: float = WAIT_SECONDS) ->
             )
 
 
-def _wait(disk: Disk, fd: int, deadline: float, where: str) -> None:
+@contextmanager
+def acting(disk: Disk, where: str) -> Iterator[None]:
+    """One act of several changes at a time; single writes go on meanwhile. It is a lock on the control folder itself.
+
+    Where there is none yet, or a file system locks no folders, acts are not kept apart.
+
+    Raises:
+        Busy: another process is at an act for longer than we wait.
+
+    """
+    with ExitStack() as held:
+        with suppress(OSError):
+            control = held.enter_context(open_control(disk, where))
+            held.callback(disk.unlock, control)
+            _wait(disk, control, time.monotonic() + WAIT_SECONDS, where, CONTROL)
+        yield
+
+
+def _wait(disk: Disk, fd: int, deadline: float, where: str, what: str) -> None:
     sleep = _FIRST_SLEEP
     while True:
         try:
@@ -48,7 +70,7 @@ def _wait(disk: Disk, fd: int, deadline: float, where: str) -> None:
             if time.monotonic() >= deadline:
                 raise Busy(
                     f"{where} is locked by another process for over {WAIT_SECONDS:.0f} s; "
-                    f"`fuser {where}/.commonplace/{LOCK}` names it. Nothing was changed"
+                    f"`fuser {where}/{what}` names it. Nothing was changed"
                 ) from None
         # A little unevenness keeps waiting writers from knocking in step.
         time.sleep(sleep * (0.5 + (time.monotonic_ns() & 1023) / 1024))

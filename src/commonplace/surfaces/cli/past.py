@@ -11,7 +11,7 @@ from commonplace.outcomes import Conflict, Refused
 from commonplace.surfaces import shown
 from commonplace.surfaces.cli.group import command, table_option
 from commonplace.surfaces.cli.notes import NAME, note_name, print_no, print_warnings, text_of
-from commonplace.surfaces.cli.opened import DONE, REFUSED, Misuse, Opened
+from commonplace.surfaces.cli.opened import CONFLICT, DONE, REFUSED, Misuse, Opened
 from commonplace.surfaces.cli.options import Option
 
 _ONE = click.argument("name", required=False, shell_complete=note_name)
@@ -107,7 +107,9 @@ def undo_(opened: Opened, name: str | None, session: str | None, moment: str | N
     return _undone(opened, done)
 
 
-def _undone(opened: Opened, done: undo.Undo) -> int:
+def _undone(opened: Opened, done: undo.Undo | Conflict) -> int:
+    if isinstance(done, Conflict):
+        return print_no(opened, done)
     if opened.json:
         shown.say_json({
             "notes": [{"name": note.name, "outcome": note.outcome} for note in done.notes],
@@ -120,12 +122,19 @@ def _undone(opened: Opened, done: undo.Undo) -> int:
                 continue
             shown.say_line(f"{words[note.outcome]} {note.name}" + (f": {note.description}" if note.description else ""))
         if not done.changed and not done.left:
-            shown.say_line("there is nothing to take back", to_error=True)
+            shown.say_line(f"there is nothing to take back{_already(done)}", to_error=True)
     for name, why in done.left:
         shown.complain(f"{name} is left as it is: {why}")
     if done.changed and not opened.json:
         shown.say(f"to have it as it was: commonplace undo{opened.at}", to_error=True)
-    return REFUSED if done.left else DONE
+    return (CONFLICT if done.hindered else REFUSED) if done.left else DONE
+
+
+def _already(done: undo.Undo) -> str:
+    """Why nothing was put back: of what was to be, everything stands so."""
+    if len(done.notes) > 1:
+        return f": the {len(done.notes)} notes it is about are as they were already"
+    return "".join(f": {note.name} is as it was already" for note in done.notes)
 
 
 def _moved(opened: Opened, outcome: links.Moved | Conflict | Refused, word: str) -> int:
