@@ -16,6 +16,7 @@ import time
 import unicodedata
 from contextlib import redirect_stderr, redirect_stdout, suppress
 from dataclasses import replace
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import click
@@ -23,6 +24,7 @@ import pytest
 from tests.transcripts import REWRITE, play
 
 from commonplace import Call, open_memory
+from commonplace.care.versions import local
 from commonplace.settings import read_settings
 from commonplace.surfaces.cli import notebook
 from commonplace.surfaces.cli.app import cli, run
@@ -325,6 +327,33 @@ def test_a_listed_note_can_be_shown_by_the_name_a_person_sees(ana):
         seen = command("list")[1].decode().split("\n")[1].strip().partition(":")[0]
         assert command("show", seen)[0] == 0, (name, seen)
         (book / f"{name}.md").unlink()
+
+
+@pytest.fixture(params=[("UTC0", 0), ("NPT-5:45", 5.75), ("HST10", -10)], ids=lambda zone: zone[0])
+def hours(request, monkeypatch):
+    """By how many hours the clock on the wall is ahead of UTC."""
+    monkeypatch.setenv("TZ", request.param[0])
+    time.tzset()
+    yield request.param[1]
+    monkeypatch.undo()
+    time.tzset()
+
+
+def test_times_are_told_by_the_clock_on_the_wall_and_in_json_with_their_offset(ana, hours):
+    command("remember", "Deploys run on Tuesdays")
+    command("recall", "deploys", "--session", "s")
+    now = datetime.now(UTC).replace(tzinfo=None)
+    for args, listed in ((["log"], "changes"), (["trace", "s"], "given")):
+        shown = datetime.fromisoformat(command(*args)[1].decode()[:19])
+        assert abs(now + timedelta(hours=hours) - shown) < timedelta(minutes=5)
+        said = datetime.fromisoformat(json.loads(command(*args, "--json")[1])[listed][0]["at"])
+        assert said.tzinfo is not None
+        assert abs(now - said.astimezone(UTC).replace(tzinfo=None)) < timedelta(minutes=5)
+
+
+@pytest.mark.parametrize("at", ["long ago", "", "0001-01-01T00:00:00+23:59", "9999-12-31T23:59:59-23:59", "2026-05-15"])
+def test_a_time_no_clock_tells_is_printed_as_it_stands(at):
+    assert local(at) in (at, "2026-05-15 00:00:00")
 
 
 # --- on a terminal, and on none --------------------------------------------------------------------------------

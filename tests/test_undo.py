@@ -131,6 +131,29 @@ def test_any_moment_can_be_gone_back_to_byte_for_byte(book, memory, clock, scale
 
 
 @pytest.mark.promise
+def test_so_many_last_acts_are_taken_back_as_one_and_brought_back_as_one(book, memory, clock, tally, scale):
+    ops, then = Ops(memory, clock, random.Random(15)), {0: {}}
+
+    def acts():
+        return len({event.call.act or event.number for event in memory.events()})
+
+    for _ in range(scale(60, 600)):
+        ops.step()
+        then[acts()] = files(book)
+    for count in (1, 2, 3, 7, 20, acts() - 1, acts() + 9, acts() + 9):
+        with tally("R14", f"the last {count}"):
+            now, total = files(book), acts()
+            undo.last(memory, PERSON, count)
+            assert files(book) == then[max(total - count, 0)]
+            assert acts() == total + (files(book) != now)
+            if acts() > total:
+                then[acts()] = files(book)
+                undo.last(memory, PERSON)
+                assert files(book) == now
+                then[acts()] = now
+
+
+@pytest.mark.promise
 def test_the_last_act_is_taken_back_whole_and_brought_back_whole(book, memory, clock, tally):
     memory.save("The fact a, see [[fact-b]].", name="fact a", call=PERSON)
     memory.save("The fact b.", name="fact b", call=PERSON)
@@ -450,6 +473,20 @@ def test_the_log_tells_what_happened_newest_first_and_leaves_out_what_did_not(bo
         ("updated", "fact", "agent", True),
         ("created", "fact", "person", True),
     ]
+
+
+def test_the_log_says_which_changes_were_part_of_an_undo_a_rename_or_a_merge(memory):
+    memory.save("The fact a, see [[b]].", name="a", call=Call("person", act="rename"))
+    memory.save("The fact b.", name="b", call=Call("person", act="planted-1"))
+    links.rename(memory, "b", "c", PERSON)
+    undo.last(memory, PERSON)
+    links.merge(memory, "a", ["b"], PERSON)
+    told = [(story.part_of, story.what, story.name) for story in versions.stories(memory.events())]
+    assert list(dict.fromkeys(told)) == [
+        ("merge", "deleted", "b"), ("merge", "updated", "a"), ("undo", "created", "b"), ("undo", "updated", "a"),
+        ("undo", "deleted", "c"), ("rename", "deleted", "b"), ("rename", "updated", "a"), ("rename", "created", "c"),
+        ("", "created", "b"), ("", "created", "a"),
+    ]  # fmt: skip
 
 
 def test_a_change_that_was_logged_and_never_made_is_left_out(book, memory):

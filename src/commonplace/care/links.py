@@ -119,7 +119,7 @@ def _renamed(memory: Memory, name: str, to: str, call: Call) -> Moved | Conflict
     there = _answering(memory, stem)
     if there is not None and there.name != found.note.name:
         return Conflict(name=stem, why=_TAKEN, ours=found.note.body, theirs=there)
-    call = call._replace(act=act())
+    call = call._replace(act=act("rename"))
     before = memory.notes().notes
     try:
         saved = memory.keep(renamed(found.note, stem), expect="", call=on_behalf(call, found))
@@ -143,7 +143,7 @@ def _merged(
         return Refused(rule=draft.rule, why=why)
     about = found.note.description if text is None else derived_description(draft.body)
     merged = _together(notes, draft.body, about or found.note.description, memory.today())
-    call = call._replace(act=act())
+    call = call._replace(act=act("merge"))
     before = memory.notes().notes
     least = min((found, *rest), key=lambda one: trust_of(one.author()))
     try:

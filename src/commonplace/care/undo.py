@@ -21,6 +21,8 @@ from commonplace.store.base import HAND, Call
 if TYPE_CHECKING:
     from commonplace.store.history import Event
 
+# What an act of several changes can be; its mark begins with the word.
+ACTS = ("undo", "rename", "merge")
 _OVERTAKEN = "another process changed things just now; look at `commonplace log`, then undo again"
 _CHANGED = "another process changed it just now; look at `commonplace log`"
 _BUILT_ON = "it was changed since, outside that session"
@@ -65,9 +67,9 @@ class Plan(NamedTuple):
     left: tuple[tuple[str, str], ...] = ()
 
 
-def last(memory: Memory, call: Call) -> Undo | Conflict:
-    """Take back the last act: one change, or all that a rename, a merge or an undo changed."""
-    return _carry_out(memory, call, lambda events: Plan(_before(_act_of(events, events[-1]) if events else [])))
+def last(memory: Memory, call: Call, count: int = 1) -> Undo | Conflict:
+    """Take back the last acts, so many: each is one change, or all that a rename, a merge or an undo changed."""
+    return _carry_out(memory, call, lambda events: Plan(_before(_last_acts(events, count))))
 
 
 def of_note(memory: Memory, name: str, call: Call) -> Undo | Conflict:
@@ -100,7 +102,7 @@ def _of_note(memory: Memory, name: str, events: Sequence[Event]) -> Plan:
         )
     if mine[-1].stamp and _touched(memory, stem, mine[-1]) and memory.version(stem, mine[-1].stamp) is not None:
         return Plan((Target(stem, mine[-1].folder, (mine[-1].stamp,)),))
-    return Plan(_before(_act_of(events, mine[-1])))
+    return Plan(_before([event for event in events if _act_of(event) == _act_of(mine[-1])]))
 
 
 def _of_session(memory: Memory, session: str, events: Sequence[Event]) -> Plan:
@@ -122,9 +124,9 @@ def _to_moment(moment: str, events: Sequence[Event]) -> Plan:
     return Plan(tuple(_then(name, events, moment) for name in later))
 
 
-def act() -> str:
-    """A mark by which the changes of one act are known."""
-    return os.urandom(6).hex()
+def act(word: str) -> str:
+    """A mark by which the changes of one act are known, and what they were made for."""
+    return f"{word}-{os.urandom(6).hex()}"
 
 
 def _named(memory: Memory, name: str, events: Sequence[Event]) -> str:
@@ -139,8 +141,15 @@ def _named(memory: Memory, name: str, events: Sequence[Event]) -> str:
         return slugify(name)
 
 
-def _act_of(events: Sequence[Event], event: Event) -> list[Event]:
-    return [other for other in events if other.call.act == event.call.act] if event.call.act else [event]
+def _last_acts(events: Sequence[Event], count: int) -> list[Event]:
+    """The changes of the last acts, in the order they were made."""
+    acts = set(list(dict.fromkeys(map(_act_of, reversed(events))))[:count])
+    return [event for event in events if _act_of(event) in acts]
+
+
+def _act_of(event: Event) -> str | int:
+    """What a change has in common with those of the same act, and with no other."""
+    return event.call.act or event.number
 
 
 def _before(events: Sequence[Event]) -> tuple[Target, ...]:
@@ -179,13 +188,13 @@ def _carry_out(memory: Memory, call: Call, plan: Callable[[Sequence[Event]], Pla
         if plan(events) == wanted:
             return _put_all_back(memory, wanted, standing, events, call)
     about = wanted.targets[0].name if wanted.targets else ""
-    return Conflict(name=about, why=_OVERTAKEN, ours="", theirs=memory.present(about) if about else None)
+    return Conflict(name=about, why=_OVERTAKEN, ours="", theirs=None)
 
 
 def _put_all_back(
     memory: Memory, plan: Plan, standing: Mapping[str, Note | None], events: Sequence[Event], call: Call
 ) -> Undo:
-    call = call._replace(act=act())
+    call = call._replace(act=act("undo"))
     done: list[Undone] = []
     left = list(plan.left)
     for target in plan.targets:

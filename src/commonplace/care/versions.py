@@ -8,6 +8,7 @@ from datetime import UTC, datetime, timedelta
 from difflib import unified_diff
 from typing import TYPE_CHECKING, NamedTuple
 
+from commonplace.care.undo import ACTS
 from commonplace.errors import BadFormat, NotFound
 from commonplace.memory import Memory
 
@@ -33,6 +34,7 @@ class Story(NamedTuple):
     stamp: str
     was: str
     sound: bool
+    part_of: str  # undo, rename, merge: the act it was a part of; '' for a change on its own
 
 
 def stories(events: Sequence[Event]) -> list[Story]:
@@ -45,7 +47,7 @@ def _story(event: Event) -> Story:
     call = event.call
     return Story(
         event.number, event.at, what, event.name, call.origin, call.session, call.actor, call.act, event.stamp,
-        event.was, event.sound,
+        event.was, event.sound, next((word for word in ACTS if call.act.startswith(f"{word}-")), ""),
     )  # fmt: skip
 
 
@@ -94,7 +96,7 @@ def local(at: str) -> str:
     """A moment of the log by the clock on this machine's wall."""
     try:
         return datetime.fromisoformat(at).astimezone().strftime("%Y-%m-%d %H:%M:%S")
-    except ValueError:
+    except (ValueError, OverflowError):  # no time, or one no clock here can tell
         return at
 
 

@@ -136,7 +136,7 @@ def trace(opened: Opened, session: str | None) -> int:
         shown.say_json({"session": session, "given": [one._asdict() for one in given]})
         return DONE
     for one in given:
-        shown.say_line(f"{one.at}  {one.what}  {one.bytes:,} bytes  {', '.join(one.names)}", cut=True)
+        shown.say_line(f"{local(one.at)}  {one.what}  {one.bytes:,} bytes  {', '.join(one.names)}", cut=True)
     if given:
         shown.say_line(f"{sum(one.bytes for one in given):,} bytes in all", to_error=True)
         return DONE

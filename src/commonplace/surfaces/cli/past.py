@@ -12,7 +12,7 @@ from commonplace.surfaces import shown
 from commonplace.surfaces.cli.group import command, table_option
 from commonplace.surfaces.cli.notes import NAME, note_name, print_no, print_warnings, text_of
 from commonplace.surfaces.cli.opened import CONFLICT, DONE, REFUSED, Misuse, Opened
-from commonplace.surfaces.cli.options import Option
+from commonplace.surfaces.cli.options import MOST_HITS, Option
 
 _ONE = click.argument("name", required=False, shell_complete=note_name)
 _AT = click.option("--at", "moment", metavar="TIME", help="A date, a time, both, or e.g. '2 hours ago'.")
@@ -40,9 +40,13 @@ def merge(opened: Opened, name: str, others: tuple[str, ...], text: str | None) 
 
 
 @command(
-    "log", _ONE, table_option(_MANY), click.option("--session", metavar="ID", help="Only what this session changed.")
+    "log",
+    _ONE,
+    table_option(_MANY),
+    click.option("--session", metavar="ID", help="Only what this session changed."),
+    click.option("--since", metavar="TIME", help="Only what was changed since a date or a time."),
 )
-def log(opened: Opened, name: str | None, limit: int, session: str | None) -> int:
+def log(opened: Opened, name: str | None, limit: int, session: str | None, since: str | None) -> int:
     """Tell what was changed, newest first."""
     told = versions.stories(opened.memory.events())
     if name is not None:
@@ -50,17 +54,21 @@ def log(opened: Opened, name: str | None, limit: int, session: str | None) -> in
         told = [story for story in told if story.name == stem]
     if session is not None:
         told = [story for story in told if story.session == session]
+    if moment := _moment(opened, since):
+        told = [story for story in told if story.at >= moment]
     if opened.json:
         shown.say_json({"changes": [story._asdict() for story in told[:limit]], "more": max(len(told) - limit, 0)})
         return DONE
     for story in told[:limit]:
         who = f"by {story.by}" + (f", session {story.session}" if story.session else "")
+        who += f" ({story.part_of})" if story.part_of else ""
         odd = "" if story.sound else "  (this line of the log was tampered with)"
         shown.say_line(
             f"{versions.local(story.at)}  {story.what} {story.name or 'a note that is gone'}  {who}{odd}", cut=True
         )
     if not told:
-        shown.say_line("nothing was changed here yet", to_error=True)
+        asked = any(given is not None for given in (name, session, since))
+        shown.say_line("nothing like that was changed here" if asked else "nothing was changed here yet", to_error=True)
     if len(told) > limit:
         shown.say(f"{len(told) - limit} more; --limit {min(len(told), 1000)} shows them", to_error=True)
     return DONE
@@ -85,14 +93,27 @@ def diff(opened: Opened, name: str | None, moment: str | None) -> int:
     return DONE
 
 
-@command("undo", _ONE, click.option("--session", metavar="ID", help="All that this session changed."), _AT)
-def undo_(opened: Opened, name: str | None, session: str | None, moment: str | None) -> int:
+@command(
+    "undo",
+    _ONE,
+    click.option("--session", metavar="ID", help="All that this session changed."),
+    click.option(
+        "--last",
+        "count",
+        type=click.IntRange(1, MOST_HITS),
+        metavar="N",
+        help="The last N changes; a rename, a merge or an undo is one.",
+    ),
+    _AT,
+)
+def undo_(opened: Opened, name: str | None, session: str | None, count: int | None, moment: str | None) -> int:
     """Take back the last change, or others. An undo can be undone.
 
-    Without NAME or an option: the last act, whatever it was. With NAME: the last change of that note.
+    Without NAME or an option: the last act, whatever it was. After an undo that is the undo itself: what it took back
+    is redone. With NAME: the last change of that note.
     """
-    if sum(given is not None for given in (name, session, moment)) > 1:
-        raise Misuse("give a note, --session or --at, one of them")
+    if sum(given is not None for given in (name, session, count, moment)) > 1:
+        raise Misuse("give a note, --session, --last or --at, one of them")
     if session is not None and not session.strip():
         raise Misuse("--session is empty; name the session whose changes to take back")
     memory, call = opened.memory, opened.call()
@@ -103,7 +124,7 @@ def undo_(opened: Opened, name: str | None, session: str | None, moment: str | N
     elif moment is not None:
         done = undo.to_moment(memory, _moment(opened, moment) or "", call)
     else:
-        done = undo.last(memory, call)
+        done = undo.last(memory, call, count or 1)
     return _undone(opened, done)
 
 
@@ -126,7 +147,7 @@ def _undone(opened: Opened, done: undo.Undo | Conflict) -> int:
     for name, why in done.left:
         shown.complain(f"{name} is left as it is: {why}")
     if done.changed and not opened.json:
-        shown.say(f"to have it as it was: commonplace undo{opened.at}", to_error=True)
+        shown.say(f"to redo it, take this undo back: commonplace undo{opened.at}", to_error=True)
     return (CONFLICT if done.hindered else REFUSED) if done.left else DONE
 
 
