@@ -19,7 +19,7 @@ GIVEN = {
     "directory": ["there", ""],
     "kinds": ["user", "preference", "nonsense", "Other"],
     "tags": ["ops", ""],
-    "since": ["2026-01-01", "soon"],
+    "since": ["2026-01-01", "soon", "yesterday", "tomorrow", "3d", "3 days ago", "2h"],
     "limit": ["1", str(MOST_HITS), "0", str(MOST_HITS + 1), "many", "-1", "007"],
     "trace": ["a session"],
 }

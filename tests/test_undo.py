@@ -17,6 +17,7 @@ from commonplace.care.doctor import examine
 from commonplace.errors import NotFound
 from commonplace.note.slug import slugify
 from commonplace.outcomes import Conflict, Refused, Saved
+from commonplace.recall.asked import moment_of
 from commonplace.surfaces.cli.app import run
 from commonplace.testing.faulty import Fault, FaultyDisk
 
@@ -540,10 +541,39 @@ def test_a_diff_shows_what_changed_since_before_or_since_a_moment(book, memory, 
         ("2 hours ago", "2026-05-15T10:00:00.000000Z"),
         ("90m", "2026-05-15T10:30:00.000000Z"),
         ("1 week ago", "2026-05-08T12:00:00.000000Z"),
-        ("soon", None), ("25:00", None), ("", None), ("2026-13-01", None),
+        ("today", "2026-05-15T00:00:00.000000Z"), (" Yesterday", "2026-05-14T00:00:00.000000Z"),
+        ("2h", "2026-05-15T10:00:00.000000Z"), ("3d", "2026-05-12T12:00:00.000000Z"), ("in 1 hour", "2026-05-15T13:00:00.000000Z"),
+        ("soon", None), ("25:00", None), ("", None), ("2026-13-01", None), ("in 2 hours ago", None), ("999999 weeks", None),
     ],
 )  # fmt: skip
 def test_a_moment_is_read_as_people_say_it(words, moment, monkeypatch):
     monkeypatch.setenv("TZ", "UTC")
     time.tzset()
     assert versions.moment_of(words, datetime(2026, 5, 15, 12)) == moment
+
+
+@pytest.mark.parametrize(
+    ("words", "back", "ahead"),
+    [
+        ("2026-05-01", 1, 1), ("today", 15, 15), ("TODAY ", 15, 15), ("yesterday", 14, 14), ("tomorrow", 16, 16),
+        ("3d", 12, 18), ("3 days", 12, 18), ("1 week", 8, 22), ("3 days ago", 12, 12), ("in 3 days", 18, 18), ("0d", 15, 15),
+        ("2h", None, None), ("08:00", None, None), ("2026-05-15 08:00", None, None), ("soon", None, None), ("", None, None),
+        ("2026-02-30", None, None), ("in 3 days ago", None, None), ("999999w", None, None), ("d", None, None),
+    ],
+)  # fmt: skip
+def test_a_day_is_read_as_people_say_it_and_counted_ahead_where_something_is_to_end(words, back, ahead):
+    for days, forward in ((back, False), (ahead, True)):
+        read = moment_of(words, datetime(2026, 5, 15, 23, 59), days=True, ahead=forward)
+        assert read == (days and datetime(2026, 5, days))
+
+
+def test_an_hour_ago_is_an_hour_ago_also_where_the_clock_was_put_back(monkeypatch):
+    monkeypatch.setenv("TZ", "CET-1CEST,M3.5.0,M10.5.0/3")
+    time.tzset()
+    try:
+        now = datetime.fromtimestamp(datetime(2026, 10, 25, 2, tzinfo=UTC).timestamp())
+        assert versions.moment_of("2h", now) == "2026-10-25T00:00:00.000000Z"
+        assert versions.moment_of("1 day ago", now) == "2026-10-24T01:00:00.000000Z"
+    finally:
+        monkeypatch.undo()
+        time.tzset()

@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from difflib import unified_diff
 from typing import TYPE_CHECKING, NamedTuple
 
 from commonplace.care.undo import ACTS
 from commonplace.errors import BadFormat, NotFound
 from commonplace.memory import Memory
+from commonplace.recall import asked
 
 if TYPE_CHECKING:
     from commonplace.store.history import Event
-
-_AGO = re.compile(r"(\d{1,6})\s*(s|sec|seconds?|m|min|minutes?|h|hours?|d|days?|w|weeks?)(?:\s+ago)?")
-_UNITS = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
-_CLOCK = re.compile(r"(\d{1,2}):(\d{2})(?::(\d{2}))?")
 
 
 class Story(NamedTuple):
@@ -74,16 +70,11 @@ def diff(memory: Memory, name: str, moment: str = "") -> str:
 
 
 def moment_of(words: str, now: datetime) -> str | None:
-    """A moment a person names, as the log writes it: a date, a time of today, both, or `2 hours ago`. None for no moment."""
-    text = words.strip()
+    """A moment a person names, as the log writes it. None for no moment."""
+    found = asked.moment_of(words, now)
     try:
-        if found := _AGO.fullmatch(text.casefold()):
-            return stamped(now - timedelta(**{_UNITS[found[2][0]]: int(found[1])}))
-        if found := _CLOCK.fullmatch(text):
-            hour, minute, second = (int(part or 0) for part in found.groups())
-            return stamped(now.replace(hour=hour, minute=minute, second=second, microsecond=0))
-        return stamped(datetime.fromisoformat(text))
-    except (ValueError, OverflowError):  # no moment, or one before or after all that a clock can tell
+        return stamped(found) if found else None
+    except (ValueError, OverflowError):  # before or after all that the log can tell
         return None
 
 

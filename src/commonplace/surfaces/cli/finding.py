@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import date
+from datetime import date, datetime
 
 from commonplace.guard.text import one_line
 from commonplace.note.kind import Kind, heading_of, kind_of
+from commonplace.recall.asked import DAYS, DAYS_AHEAD, moment_of
 from commonplace.store.base import Problem
 from commonplace.surfaces import shown
 from commonplace.surfaces.cli.opened import Misuse, Opened
@@ -19,7 +20,7 @@ def recall(
 ) -> None:  # fmt: skip
     """Print the notes that answer a question, best first."""
     words = " ".join(query)
-    found = opened.memory.recall(words, limit=limit, kinds=kinds_of(kinds), tags=tags, since=day_of(since))
+    found = opened.memory.recall(words, limit=limit, kinds=kinds_of(kinds), tags=tags, since=day_of(opened, since))
     if trace:
         opened.trace(
             trace, "recalled", [hit.name for hit in found.hits], sum(len(hit.excerpt.encode()) for hit in found.hits)
@@ -45,7 +46,7 @@ def recall(
 
 def listed(opened: Opened, kinds: Sequence[str], tags: Sequence[str], since: str | None) -> None:
     """Print the notes, by kind."""
-    scan = opened.memory.notes(kinds=kinds_of(kinds), tags=tags, since=day_of(since))
+    scan = opened.memory.notes(kinds=kinds_of(kinds), tags=tags, since=day_of(opened, since))
     notes = scan.notes
     if opened.json:
         problems = [shown.problem_json(problem) for problem in scan.problems]
@@ -107,9 +108,11 @@ def kinds_of(words: Sequence[str]) -> tuple[str, ...]:
     return tuple(words)
 
 
-def day_of(word: str | None, else_: str = "") -> date | None:
-    """A day as people write it."""
-    try:
-        return None if word is None else date.fromisoformat(word)
-    except ValueError:
-        raise Misuse(f"{word!r} is no day; write YYYY-MM-DD{else_}") from None
+def day_of(opened: Opened, word: str | None, *, ahead: bool = False) -> date | None:
+    """A day as people say it; one that is to come, or `never`, where it is the last of something."""
+    if word is None:
+        return None
+    day = moment_of(word, datetime.fromtimestamp(opened.memory.now()), days=True, ahead=ahead)
+    if day is None:
+        raise Misuse(f"{word!r} is no day; write {DAYS_AHEAD if ahead else DAYS}")
+    return day.date()

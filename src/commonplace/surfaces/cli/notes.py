@@ -54,7 +54,9 @@ NAME = click.argument("name", shell_complete=note_name)
     click.option(
         "--tag", "-t", "tags", multiple=True, metavar="TAG", help="A tag; may be repeated. '' takes all away."
     ),
-    click.option("--expires", metavar="DATE", help="Leave it out of the index after this day; or never."),
+    click.option(
+        "--expires", metavar="DATE", help="Leave it out of the index after this day (3d: in three days); or never."
+    ),
     click.option(
         "--supersedes",
         multiple=True,
@@ -72,7 +74,7 @@ def remember(
     replace: bool,
 ) -> int:  # fmt: skip
     """Save a fact. TEXT is the fact, or - to read it from stdin."""
-    day = _expiry(expires)
+    day: date | Literal["never"] | None = "never" if expires == "never" else finding.day_of(opened, expires, ahead=True)
     outcome = opened.memory.save(
         text_of(text), name=name, description=description, title=title, kind=kind, tags=tags or None, expires=day,
         supersedes=supersedes or None, pinned=pinned, expect=expect, replace=replace, call=opened.call(),
@@ -223,7 +225,3 @@ def _pinned(opened: Opened, name: str, *, pinned: bool) -> int:
     return print_saved(
         opened, opened.memory.keep(changed(found.note, pinned=pinned), expect=found.note.stamp, call=call)
     )
-
-
-def _expiry(word: str | None) -> date | Literal["never"] | None:
-    return "never" if word == "never" else finding.day_of(word, ", or never")

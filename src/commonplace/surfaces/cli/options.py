@@ -33,7 +33,9 @@ KIND = Option(("--kind", "-k"), "kinds", "text", many=True, metavar="KIND", help
 TAG = Option(
     ("--tag", "-t"), "tags", "text", many=True, metavar="TAG", help="Only notes with this tag; may be repeated."
 )
-SINCE = Option(("--since",), "since", "text", metavar="DATE", help="Only notes as new as this.")
+SINCE = Option(
+    ("--since",), "since", "text", metavar="DATE", help="Only notes as new as this: a date, yesterday, or 3d."
+)
 FILTERS = (KIND, TAG, SINCE)
 LIMIT = Option(("--limit", "-l"), "limit", "number", default=5, metavar="N", help="At most so many (1 to 1000).")
 SESSION = Option(

@@ -8,6 +8,7 @@ import click
 
 from commonplace.care import links, undo, versions
 from commonplace.outcomes import Conflict, Refused
+from commonplace.recall.asked import TIMES
 from commonplace.surfaces import shown
 from commonplace.surfaces.cli.group import command, table_option
 from commonplace.surfaces.cli.notes import NAME, note_name, print_no, print_warnings, text_of
@@ -15,7 +16,7 @@ from commonplace.surfaces.cli.opened import CONFLICT, DONE, REFUSED, Misuse, Ope
 from commonplace.surfaces.cli.options import MOST_HITS, Option
 
 _ONE = click.argument("name", required=False, shell_complete=note_name)
-_AT = click.option("--at", "moment", metavar="TIME", help="A date, a time, both, or e.g. '2 hours ago'.")
+_AT = click.option("--at", "moment", metavar="TIME", help="A date, a time, both, yesterday, '2 hours ago', or 2h.")
 _MANY = Option(("--limit", "-l"), "limit", "number", default=20, metavar="N", help="At most so many (1 to 1000).")
 
 
@@ -44,7 +45,7 @@ def merge(opened: Opened, name: str, others: tuple[str, ...], text: str | None) 
     _ONE,
     table_option(_MANY),
     click.option("--session", metavar="ID", help="Only what this session changed."),
-    click.option("--since", metavar="TIME", help="Only what was changed since a date or a time."),
+    click.option("--since", metavar="TIME", help="Only what was changed since: a date, yesterday, or 2h."),
 )
 def log(opened: Opened, name: str | None, limit: int, session: str | None, since: str | None) -> int:
     """Tell what was changed, newest first."""
@@ -191,5 +192,5 @@ def _moment(opened: Opened, words: str | None) -> str | None:
         return None
     moment = versions.moment_of(words, datetime.fromtimestamp(opened.memory.now()))
     if moment is None:
-        raise Misuse(f"{words!r} is no time; write 2026-05-15, 08:00, '2026-05-15 08:00' or '2 hours ago'")
+        raise Misuse(f"{words!r} is no time; write {TIMES}")
     return moment
