@@ -174,13 +174,18 @@ def test_off_makes_every_command_a_silent_no_op(ana, monkeypatch, name, word):
 CODES = [
     (["list"], 0), (["status"], 0), (["preamble"], 0), (["recall", "x"], 0), (["--help"], 0), (["--version"], 0),
     (["remember", "A fact of its own"], 0), (["remember", "A fact", "--name", "deploy", "--replace"], 0),
-    (["remember", ""], 1), (["remember", "x" * 5000], 1), (["remember", "x", "--kind", "wish"], 1), (["remember", "?"], 1),
+    (["remember", ""], 1), (["remember", "x" * 5000], 1), (["remember", "?"], 1),
     (["show", "blob"], 1), (["forget", "blob"], 1), (["list", "--dir", "file"], 1), (["list", "--dir", ""], 1),
     ([], 2), (["nonsense"], 2), (["list", "extra"], 2), (["list", "--nonsense"], 2), (["show"], 2), (["forget"], 2),
     (["show", "a", "b"], 2), (["recall"], 2), (["recall", "x", "--limit", "0"], 2), (["recall", "x", "--limit", "many"], 2),
     (["recall", "x", "--limit", "1001"], 2), (["list", "--kind", "wish"], 2), (["list", "--since", "soon"], 2),
     (["remember", "x", "--expires", "2026-02-30"], 2), (["remember", "x", "--name"], 2), (["preamble", "--tools", "x"], 2),
-    (["show", "no-such-note"], 3), (["forget", "no-such-note"], 3), (["show", ""], 3), (["show", "\0"], 3),
+    (["remember", "x", "--kind", "wish"], 2), (["remember", "x", "--kind", "projct"], 2), (["remember", "x", "--name", ""], 2),
+    (["show", ""], 2), (["show", " "], 2), (["forget", ""], 2), (["edit", ""], 2), (["pin", ""], 2), (["unpin", ""], 2),
+    (["rename", "", "x"], 2), (["rename", "deploy", ""], 2), (["merge", "", "deploy"], 2), (["merge", "deploy", "deploy", ""], 2),
+    (["diff", ""], 2), (["log", ""], 2), (["undo", ""], 2), (["undo", "--session", ""], 2), (["log", "--session", ""], 2),
+    (["trace", ""], 2), (["undo", "--last", "0"], 2), (["undo", "deploy", "--last", "2"], 2), (["log", "--since", "soon"], 2),
+    (["show", "no-such-note"], 3), (["forget", "no-such-note"], 3), (["show", "\0"], 3),
     (["remember", "Ana prefers tea", "--name", "deploy"], 4), (["remember", "Ana prefers tea", "--name", "DEPLOY"], 4),
 ]  # fmt: skip
 
@@ -198,6 +203,36 @@ def test_the_exit_code_says_how_it_went(ana):
             assert err.startswith(b"commonplace: ")
         if code == 2 and args:
             assert b"--help' for help" in err
+
+
+@pytest.mark.parametrize("args", [args for args, code in CODES if code == 2], ids=" ".join)
+def test_wrong_usage_is_json_too_where_json_is_asked_for(ana, args):
+    command("remember", "Deploys run on Tuesdays", "--name", "deploy")
+    code, out, err = command(*args[:1], "--json", *args[1:])
+    said = json.loads(out)
+    assert (code, said["outcome"], said["error"]) == (2, "failed", "Misuse")
+    assert set(said) == {"outcome", "error", "why", "did_you_mean"}
+    assert said["why"] in " ".join(err.decode().split())
+
+
+@pytest.mark.parametrize(
+    ("args", "meant"),
+    [
+        (["remember", "x", "--kind", "projct"], ["project"]), (["list", "--kind", "sesion"], ["session"]),
+        (["recall", "x", "--kind", "perference"], ["preference"]), (["list", "--kind", "foo"], []),
+        (["remember", "x", "--kind", "other"], []), (["remembr", "x"], ["remember"]), (["list", "--kinds", "user"], ["--kind"]),
+    ],
+    ids=str,
+)  # fmt: skip
+def test_a_word_that_is_nearly_right_is_answered_by_the_one_that_was_meant(ana, args, meant):
+    code, out, err = command(*args, "--json")
+    assert code == 2
+    assert json.loads(out)["did_you_mean"][: len(meant) or None] == meant
+    assert all(word.encode() in err for word in meant)
+
+
+def test_text_that_asks_for_json_does_not():
+    assert command("remember", "--nonsense", "--", "--json")[:2] == (2, b"")
 
 
 def test_answers_go_to_stdout_and_the_rest_to_stderr(ana):
@@ -496,6 +531,43 @@ def test_of_many_who_undo_at_once_each_takes_back_one_act_or_is_told_of_another(
     undone = sum(code == 0 for _, _, code in ended) % 2 == 1
     names = {note.name for note in open_memory().notes().notes}
     assert names == ({"a", "b"} if undone else {"a", "b", "e"} if act[0] == "remember" else {"a", "zed"})
+
+
+@pytest.mark.parametrize(
+    ("args", "file"),
+    [(["pin", "deploy"], "deploy.md"), (["rename", "deploy", "zed"], "zed.md")],
+    ids=lambda word: word[0],
+)
+@pytest.mark.parametrize("as_json", [[], ["--json"]], ids=["", "json"])
+def test_a_command_that_somebody_was_quicker_than_ends_with_a_conflict(ana, args, file, as_json):
+    """The writers' lock is held until the command waits for it with what it has read; meanwhile the file changes."""
+    command("remember", "Deploys run on Tuesdays", "--name", "deploy")
+    book = ana / "memory" / "user"
+    with open(book / ".commonplace" / "lock", "ab") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        process = started(*args, *as_json)
+        wait_for_the_lock(process, book)
+        (book / file).write_text("What somebody typed meanwhile.\n")
+    out, err = process.communicate(timeout=30)
+    assert process.returncode == 4
+    assert err.startswith(b"commonplace: nothing was changed: another ")
+    if as_json:
+        assert {key: json.loads(out)[key] for key in ("outcome", "name")} == {"outcome": "conflict", "name": file[:-3]}
+        assert json.loads(out)["theirs"]["body"] == "What somebody typed meanwhile."
+    assert sorted(note.body for note in open_memory().notes().notes)[-1] == "What somebody typed meanwhile."
+
+
+def wait_for_the_lock(process, book):
+    """Wait until a process waits for the writers' lock; where a system does not tell, for longer than it takes."""
+    lock, began, seen = os.path.realpath(book / ".commonplace" / "lock"), time.monotonic(), 0
+    folder = f"/proc/{process.pid}/fd"
+    while seen < 10 and time.monotonic() < began + (20 if os.path.exists("/proc/self/fd") else 3):
+        try:
+            held = lock in [os.readlink(os.path.join(folder, fd)) for fd in os.listdir(folder)]
+        except OSError:
+            held = False
+        seen = seen + 1 if held else 0  # once or twice: it only looked whether the lock is free
+        time.sleep(0.01)
 
 
 def test_ctrl_c_ends_it_without_a_traceback(ana):

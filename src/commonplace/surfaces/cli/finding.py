@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from datetime import date, datetime
 
 from commonplace.guard.text import one_line
-from commonplace.note.kind import Kind, heading_of, kind_of
+from commonplace.note.kind import SYNONYMS, Kind, heading_of, kind_of
 from commonplace.recall.asked import DAYS, DAYS_AHEAD, moment_of
 from commonplace.store.base import Problem
 from commonplace.surfaces import shown
@@ -103,9 +103,18 @@ def print_problems(problems: Sequence[Problem]) -> None:
 def kinds_of(words: Sequence[str]) -> tuple[str, ...]:
     """Words for kinds, each of which there is."""
     for word in words:
-        if kind_of(word) is Kind.OTHER and word.strip().casefold() != Kind.OTHER:
-            raise Misuse(f"{word!r} is no kind; choose {', '.join(Kind)}")
+        kind_word(word, tuple(Kind))
     return tuple(words)
+
+
+def kind_word(word: str, kinds: Sequence[Kind]) -> None:
+    """Let through what names one of these kinds, in our words or another system's."""
+    said = word.strip().casefold()
+    if kind_of(said) is Kind.OTHER and said not in kinds:
+        from commonplace.note.likeness import misspelled
+
+        meant = misspelled(said, (*kinds, *SYNONYMS))
+        raise Misuse(f"{word[:40]!r} is no kind; choose {', '.join(kinds)}", [meant] if meant else [])
 
 
 def day_of(opened: Opened, word: str | None, *, ahead: bool = False) -> date | None:

@@ -11,14 +11,16 @@ from typing import Any
 import click
 
 from commonplace import __version__
-from commonplace.errors import CommonplaceError, NotFound
+from commonplace.errors import Changed, CommonplaceError, NotFound
 from commonplace.open import open_memory
+from commonplace.outcomes import Conflict
 from commonplace.prompt.preamble import FULL, PROFILES
 from commonplace.settings import read_settings, switched_off
 from commonplace.surfaces import shown
-from commonplace.surfaces.cli.opened import INTERRUPTED, Misuse, Opened, failed, unheard
+from commonplace.surfaces.cli.opened import INTERRUPTED, Misuse, Opened, failed, print_no, say_failed, unheard
 from commonplace.surfaces.cli.options import MOST_HITS, SHARED, Option
 
+_OVERTAKEN = "another process changed it just now; look at it, then try again"
 # Commands whose words are somebody's text, which may begin with a dash.
 _TEXTS = ("remember", "recall")
 # Commands stand in the help in the order a newcomer needs them, in these groups.
@@ -117,6 +119,9 @@ def _run(args: list[str]) -> int:
             return 0
         return cli(args=args, prog_name="commonplace", standalone_mode=False) or 0
     except click.ClickException as problem:
+        near = getattr(problem, "possibilities", None) or ()
+        if _asks_json(args):
+            say_failed(Misuse.__name__, problem.message if near else problem.format_message(), near)
         words = StringIO()
         problem.show(words)
         shown.say(words.getvalue().rstrip("\n") + _way_on(problem, args[0] if args else ""), to_error=True)
@@ -126,7 +131,7 @@ def _run(args: list[str]) -> int:
     except OSError as problem:  # click prints its help itself
         raise shown.Unheard("" if isinstance(problem, BrokenPipeError) else str(problem.strerror)) from None
     except CommonplaceError as problem:  # before a notebook was opened
-        return failed(problem, as_json="--json" in args)
+        return failed(problem, as_json=_asks_json(args))
 
 
 def _asks_help(args: list[str]) -> bool:
@@ -134,13 +139,26 @@ def _asks_help(args: list[str]) -> bool:
     return bool(args) and len(args) <= 2 and args[-1] in ("--help", "-h", "--version")
 
 
+def _asks_json(args: list[str]) -> bool:
+    """Whether the answer is to be JSON, as far as can be told before the command line is understood."""
+    return "--json" in (args[: args.index("--")] if "--" in args else args)
+
+
+class _Misused(click.UsageError):
+    """A misuse in the words of a command, as click tells of it."""
+
+    def __init__(self, problem: Misuse) -> None:
+        super().__init__(str(problem))
+        self.possibilities = problem.near
+
+
 def _ended(opened: Opened, work: Callable[[], Any]) -> int:
     try:
         return work() or 0
     except Misuse as problem:
-        if opened.json:
-            shown.say_json({"outcome": "failed", "error": "Misuse", "why": str(problem), "did_you_mean": []})
-        raise click.UsageError(str(problem)) from None
+        raise _Misused(problem) from None
+    except Changed as problem:
+        return print_no(opened, Conflict(problem.name, _OVERTAKEN, "", opened.memory.present(problem.name)))
     except CommonplaceError as problem:
         return failed(problem, as_json=opened.json, near=_near(opened, problem))
 
@@ -155,7 +173,9 @@ def _near(opened: Opened, problem: CommonplaceError) -> list[str]:
 
 
 def _way_on(problem: click.ClickException, first: str) -> str:
-    """What click does not say: where there is help, and what to do with text that looks like an option."""
+    """What click does not say: what may be meant, where there is help, what to do with text that looks like an option."""
+    if isinstance(problem, _Misused) and problem.possibilities:
+        return f"\ndid you mean {' or '.join(problem.possibilities)}?"
     if isinstance(problem, click.UsageError) and problem.ctx is None:
         return f"\nTry 'commonplace {first} --help' for help." if first in cli.commands else ""
     if not isinstance(problem, click.NoSuchOption) or problem.possibilities or not problem.ctx:

@@ -12,6 +12,7 @@ from commonplace.prompt.preamble import PROFILES
 from commonplace.surfaces import shown
 from commonplace.surfaces.cli.finding import print_problems
 from commonplace.surfaces.cli.group import cli, command, table_option
+from commonplace.surfaces.cli.notes import filled
 from commonplace.surfaces.cli.opened import DONE, NO_SUCH_NOTE, REFUSED, Opened
 from commonplace.surfaces.cli.options import SESSION
 from commonplace.trace import Trace
@@ -114,7 +115,10 @@ def tools_(opened: Opened, shape: str, tools: str) -> None:  # noqa: ARG001 - th
     shown.say_json({"tools": made} if opened.json else made)
 
 
-@command("trace", click.argument("session", required=False))
+@command(
+    "trace",
+    click.argument("session", required=False, callback=filled("leave it out to see which sessions left a trace")),
+)
 def trace(opened: Opened, session: str | None) -> int:
     """Tell what a session was given of its memory.
 

@@ -4,24 +4,24 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import replace as changed
 from datetime import date
 from shlex import quote
-from typing import Literal, TextIO
+from typing import Any, Literal, TextIO
 
 import click
 
 from commonplace.care.links import on_behalf
 from commonplace.guard.text import one_line
 from commonplace.note.kind import KINDS, SYNONYMS
-from commonplace.outcomes import Conflict, Forgotten, Refused, Saved
+from commonplace.outcomes import Conflict, Forgotten, Saved
 from commonplace.surfaces import shown
 from commonplace.surfaces.cli import finding
 from commonplace.surfaces.cli.editing import edit_file
 from commonplace.surfaces.cli.group import command, table_option
-from commonplace.surfaces.cli.opened import CONFLICT, DONE, REFUSED, Opened
+from commonplace.surfaces.cli.opened import DONE, Opened, print_no
 from commonplace.surfaces.cli.options import FILTERS, LIMIT, SESSION
 
 # More than this from a pipe is no note; it is refused without being read to its end.
@@ -39,13 +39,32 @@ def note_name(ctx: click.Context, param: click.Parameter, incomplete: str) -> li
     return [name for name in names if one_line(name) == name]  # others are for nobody to type
 
 
-NAME = click.argument("name", shell_complete=note_name)
+def filled(cure: str) -> Callable[[click.Context, click.Parameter, Any], Any]:
+    """What lets no empty word through, as an unset variable of a shell leaves one."""
+
+    def check(ctx: click.Context, param: click.Parameter, given: Any) -> Any:
+        if any(word is not None and not word.strip() for word in (given if isinstance(given, tuple) else (given,))):
+            what = param.human_readable_name if isinstance(param, click.Argument) else param.opts[0]
+            raise click.UsageError(f"{what} is empty; {cure}", ctx)
+        return given
+
+    return check
+
+
+THERE = filled("`commonplace list` shows the names there are")
+NAME = click.argument("name", shell_complete=note_name, callback=THERE)
 
 
 @command(
     "remember",
     click.argument("text", nargs=-1, required=True),
-    click.option("--name", "-n", metavar="NAME", help="What to call it; the same name corrects the same note."),
+    click.option(
+        "--name",
+        "-n",
+        metavar="NAME",
+        help="What to call it; the same name corrects the same note.",
+        callback=filled("leave it out to have one made from the text"),
+    ),
     click.option(
         "--description", "-d", metavar="LINE", help="One line saying what it is about (else the first sentence)."
     ),
@@ -74,6 +93,8 @@ def remember(
     replace: bool,
 ) -> int:  # fmt: skip
     """Save a fact. TEXT is the fact, or - to read it from stdin."""
+    if kind is not None:
+        finding.kind_word(kind, tuple(KINDS))
     day: date | Literal["never"] | None = "never" if expires == "never" else finding.day_of(opened, expires, ahead=True)
     outcome = opened.memory.save(
         text_of(text), name=name, description=description, title=title, kind=kind, tags=tags or None, expires=day,
@@ -148,23 +169,6 @@ def print_saved(opened: Opened, saved: Saved) -> int:
         shown.say(f"to take it back: commonplace undo {quote(saved.name)}{opened.at}", to_error=True)
     print_warnings(saved.warnings)
     return DONE
-
-
-def print_no(opened: Opened, outcome: Conflict | Refused, cure: str = "") -> int:
-    """Print why nothing was changed, and what would do."""
-    if isinstance(outcome, Refused):
-        if opened.json:
-            shown.say_json({"outcome": "refused", "rule": outcome.rule, "why": outcome.why})
-        shown.complain(f"not saved ({outcome.rule}): {outcome.why}")
-        return REFUSED
-    if opened.json:
-        shown.say_json(shown.conflict_json(outcome))
-    shown.complain(f"nothing was changed: {outcome.why}")
-    if outcome.theirs is not None and not opened.json:
-        shown.say_line(f"{outcome.name} says: {outcome.theirs.description}", indent=2, to_error=True)
-    if cure:
-        shown.say_line(cure, to_error=True)
-    return CONFLICT
 
 
 def print_warnings(warnings: Sequence[str]) -> None:

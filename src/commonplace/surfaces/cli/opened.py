@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 from commonplace.errors import CommonplaceError, NotFound
 from commonplace.memory import Memory
+from commonplace.outcomes import Conflict, Refused
 from commonplace.settings import Settings, mark_of
 from commonplace.store.base import Call
 from commonplace.surfaces import shown
@@ -18,7 +19,11 @@ DONE, REFUSED, MISUSED, NO_SUCH_NOTE, CONFLICT, INTERRUPTED = 0, 1, 2, 3, 4, 130
 
 
 class Misuse(Exception):
-    """A word on the command line that cannot be what it is meant to be; the message says what can."""
+    """A word on the command line that cannot be what it is meant to be; the message says what can, `near` what may be meant."""
+
+    def __init__(self, message: str, near: Sequence[str] = ()) -> None:
+        super().__init__(message)
+        self.near = near
 
 
 class Opened(NamedTuple):
@@ -60,13 +65,33 @@ def caller(settings: Settings) -> Call:
 def failed(problem: CommonplaceError, *, as_json: bool, near: Sequence[str] = ()) -> int:
     """Tell what went wrong, and answer the code to end with."""
     if as_json:
-        shown.say_json({
-            "outcome": "failed", "error": type(problem).__name__, "why": str(problem), "did_you_mean": list(near),
-        })  # fmt: skip
+        say_failed(type(problem).__name__, str(problem), near)
     shown.complain(str(problem))
     if near:
         shown.say_line(f"did you mean {' or '.join(near)}?", to_error=True)
     return NO_SUCH_NOTE if isinstance(problem, NotFound) else REFUSED
+
+
+def say_failed(error: str, why: str, near: Sequence[str]) -> None:
+    """Print what went wrong as --json has it."""
+    shown.say_json({"outcome": "failed", "error": error, "why": why, "did_you_mean": list(near)})
+
+
+def print_no(opened: Opened, outcome: Conflict | Refused, cure: str = "") -> int:
+    """Print why nothing was changed, and what would do."""
+    if isinstance(outcome, Refused):
+        if opened.json:
+            shown.say_json({"outcome": "refused", "rule": outcome.rule, "why": outcome.why})
+        shown.complain(f"not saved ({outcome.rule}): {outcome.why}")
+        return REFUSED
+    if opened.json:
+        shown.say_json(shown.conflict_json(outcome))
+    shown.complain(f"nothing was changed: {outcome.why}")
+    if outcome.theirs is not None and not opened.json:
+        shown.say_line(f"{outcome.name} says: {outcome.theirs.description}", indent=2, to_error=True)
+    if cure:
+        shown.say_line(cure, to_error=True)
+    return CONFLICT
 
 
 def unheard(problem: shown.Unheard) -> int:

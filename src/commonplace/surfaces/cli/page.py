@@ -44,7 +44,7 @@ Answers go to stdout, everything else to stderr. Nothing is coloured, and nothin
 
 With `--json` a command prints one JSON document in ASCII, whose fields are named below; fields may be added, none is
 taken away or changed but in a new major version. What went wrong is printed so too, with the same exit codes:
-`outcome: failed` with `error why did_you_mean`, `outcome: refused` with `rule why`, and `outcome: conflict` with
+`outcome: failed` with `error why did_you_mean` (`error` is `Misuse` for wrong usage), `outcome: refused` with `rule why`, and `outcome: conflict` with
 `name why ours theirs`.
 """
 

@@ -11,16 +11,17 @@ from commonplace.outcomes import Conflict, Refused
 from commonplace.recall.asked import TIMES
 from commonplace.surfaces import shown
 from commonplace.surfaces.cli.group import command, table_option
-from commonplace.surfaces.cli.notes import NAME, note_name, print_no, print_warnings, text_of
-from commonplace.surfaces.cli.opened import CONFLICT, DONE, REFUSED, Misuse, Opened
+from commonplace.surfaces.cli.notes import NAME, THERE, filled, note_name, print_warnings, text_of
+from commonplace.surfaces.cli.opened import CONFLICT, DONE, REFUSED, Misuse, Opened, print_no
 from commonplace.surfaces.cli.options import MOST_HITS, Option
 
-_ONE = click.argument("name", required=False, shell_complete=note_name)
+_ONE = click.argument("name", required=False, shell_complete=note_name, callback=THERE)
+_SESSION = filled("name the session that is meant")
 _AT = click.option("--at", "moment", metavar="TIME", help="A date, a time, both, yesterday, '2 hours ago', or 2h.")
 _MANY = Option(("--limit", "-l"), "limit", "number", default=20, metavar="N", help="At most so many (1 to 1000).")
 
 
-@command("rename", NAME, click.argument("to"))
+@command("rename", NAME, click.argument("to", callback=filled("say what the note is to be called")))
 def rename(opened: Opened, name: str, to: str) -> int:
     """Give a note another name. [[links]] to it follow."""
     return _moved(opened, links.rename(opened.memory, name, to, opened.call()), "renamed")
@@ -29,7 +30,7 @@ def rename(opened: Opened, name: str, to: str) -> int:
 @command(
     "merge",
     NAME,
-    click.argument("others", nargs=-1, required=True, shell_complete=note_name),
+    click.argument("others", nargs=-1, required=True, shell_complete=note_name, callback=THERE),
     click.option(
         "--text", metavar="TEXT", help="What they become together; - reads it from stdin (else one after the other)."
     ),
@@ -44,7 +45,7 @@ def merge(opened: Opened, name: str, others: tuple[str, ...], text: str | None) 
     "log",
     _ONE,
     table_option(_MANY),
-    click.option("--session", metavar="ID", help="Only what this session changed."),
+    click.option("--session", metavar="ID", help="Only what this session changed.", callback=_SESSION),
     click.option("--since", metavar="TIME", help="Only what was changed since: a date, yesterday, or 2h."),
 )
 def log(opened: Opened, name: str | None, limit: int, session: str | None, since: str | None) -> int:
@@ -80,7 +81,7 @@ def diff(opened: Opened, name: str | None, moment: str | None) -> int:
     """Show how a note changed. Without NAME: the note changed last."""
     told = versions.stories(opened.memory.events())
     if name is None:
-        name = told[0].name if told else ""
+        name = next((story.name for story in told if story.name), "")
     if not name:
         shown.say_line("nothing was changed here yet", to_error=True)
         return DONE
@@ -97,7 +98,7 @@ def diff(opened: Opened, name: str | None, moment: str | None) -> int:
 @command(
     "undo",
     _ONE,
-    click.option("--session", metavar="ID", help="All that this session changed."),
+    click.option("--session", metavar="ID", help="All that this session changed.", callback=_SESSION),
     click.option(
         "--last",
         "count",
@@ -115,8 +116,6 @@ def undo_(opened: Opened, name: str | None, session: str | None, count: int | No
     """
     if sum(given is not None for given in (name, session, count, moment)) > 1:
         raise Misuse("give a note, --session, --last or --at, one of them")
-    if session is not None and not session.strip():
-        raise Misuse("--session is empty; name the session whose changes to take back")
     memory, call = opened.memory, opened.call()
     if name is not None:
         done = undo.of_note(memory, name, call)
