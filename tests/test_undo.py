@@ -1,5 +1,7 @@
 """Undo: whatever happened, the notes can be as they were, byte for byte, and the undo can be undone."""
 
+import errno
+import fcntl
 import io
 import json
 import os
@@ -7,6 +9,7 @@ import random
 import time
 from contextlib import redirect_stdout
 from datetime import UTC, datetime
+from threading import Thread
 
 import pytest
 from tests.places import UnsyncedDisk
@@ -19,7 +22,7 @@ from commonplace.note.slug import slugify
 from commonplace.outcomes import Conflict, Refused, Saved
 from commonplace.recall.asked import moment_of
 from commonplace.surfaces.cli.app import run
-from commonplace.testing.faulty import Fault, FaultyDisk
+from commonplace.testing.faulty import Fault, FaultyDisk, failing
 
 START = 1_780_000_000.0
 PERSON, AGENT = Call("person"), Call("agent", "s-1")
@@ -284,6 +287,38 @@ def test_undoing_a_note_that_was_renamed_takes_back_the_rename(book, memory):
     links.rename(memory, "fact b", "zed", PERSON)
     undo.of_note(memory, "zed", PERSON)
     assert files(book) == before
+
+
+def test_an_act_waits_for_another_and_single_changes_wait_for_neither(book, memory):
+    memory.save("The fact a.", name="a")
+    held = os.open(book / ".commonplace", os.O_RDONLY)
+    fcntl.flock(held, fcntl.LOCK_EX)
+    acting = [
+        Thread(target=links.rename, args=(memory, "a", "c", PERSON)),
+        Thread(target=undo.last, args=(memory, PERSON)),
+    ]
+    for thread in acting:
+        thread.start()
+    memory.save("The fact b.", name="b")
+    assert all(thread.is_alive() for thread in acting)
+    assert set(files(book)) == {"a.md", "b.md"}
+    os.close(held)
+    for thread in acting:
+        thread.join()
+    assert "c.md" in files(book)
+
+
+@pytest.mark.parametrize("number", [errno.EBADF, errno.ENOLCK, errno.EOPNOTSUPP])
+def test_where_no_folder_can_be_locked_acts_go_on_without(book, memory, number):
+    memory.save("The fact a.", name="a")
+    memory.notes()
+    for act in (lambda one: links.rename(one, "a", "b", PERSON), lambda one: undo.last(one, PERSON)):
+        one = open_memory(book, disk=FaultyDisk())
+        one.notes()
+        one._store._disk.fault = Fault(at=1, of=("lock",), act=failing(number))
+        act(one)
+        assert one._store._disk.struck == 1
+    assert list(files(book)) == ["a.md"]
 
 
 def test_an_empty_notebook_has_nothing_to_undo(memory, book):
