@@ -6,8 +6,8 @@ import stat
 import pytest
 
 from commonplace import Note, open_memory
-from commonplace.care.near import near
-from commonplace.note.lint import asides, called, faults
+from commonplace.care.near import near, slips
+from commonplace.note.lint import called, faults
 from commonplace.trace import Trace
 
 NAMES = (
@@ -120,8 +120,8 @@ def test_a_header_may_be_taken_out_whole(source):
 def test_a_key_that_looks_like_a_slip_in_one_of_ours_is_told_of_and_no_other_is(line, meant):
     source = f"---\nname: x\n{line}\n---\n\nText.\n".encode()
     told = [(3, f"`{line.partition(':')[0]}` is not a key Commonplace knows; did you mean `{meant}`?")]
-    assert asides(source, b"") == (told if meant else [])
-    assert asides(source, source) == []
+    assert slips(source, b"") == (told if meant else [])
+    assert slips(source, source) == []
     assert faults(source, "x", source) == []
 
 

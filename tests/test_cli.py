@@ -515,12 +515,13 @@ def test_a_reader_that_leaves_early_is_no_error(ana, args):
     assert process.wait(30) == 0
 
 
+@pytest.mark.timeout(300)
 @pytest.mark.parametrize("act", [["remember", "The fact e", "--name", "e"], ["rename", "b", "zed"]], ids=" ".join)
 def test_of_many_who_undo_at_once_each_takes_back_one_act_or_is_told_of_another(ana, act):
     for args in (["The fact b", "--name", "b"], ["See [[b]]", "--name", "a"]):
         command("remember", *args)
     command(*act)
-    ended = [(*process.communicate(timeout=60), process.returncode) for process in [started("undo") for _ in range(6)]]
+    ended = [(*process.communicate(timeout=200), process.returncode) for process in [started("undo") for _ in range(6)]]
     assert {code for _, _, code in ended} <= {0, 4}
     for out, err, code in ended:
         if code:

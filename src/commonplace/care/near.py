@@ -1,12 +1,15 @@
-"""Did you mean: the names that are like one that is not there. It knows notes and words."""
+"""Did you mean: names like one that is not there, header keys like one of ours. It knows notes and words."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 
 from commonplace.errors import BadName
+from commonplace.note.header import SPELLINGS, canonical
+from commonplace.note.lint import Fault, added
 from commonplace.note.note import Note
 from commonplace.note.slug import slugify
+from commonplace.recall.near import nearest
 from commonplace.store.paths import SUFFIX
 
 # Fewer than this would leave out the one meant; more is a list, which there is a command for.
@@ -37,6 +40,17 @@ def near(notes: Iterable[Note], name: str) -> list[str]:
         key=lambda said: -len(words & set(said.split("-"))),
     )
     return list(dict.fromkeys(spoken[said] for said in (*like, *sorted(holding, key=len), *sharing)))[:_MOST]
+
+
+def slips(source: bytes, was: bytes) -> list[Fault]:
+    """The header keys somebody put into a file that look like slips in ours, by line."""
+    known = dict.fromkeys(SPELLINGS, 1)
+    meant = [(key, nearest(canonical(key.what), known)) for key in added(source, was)]
+    return [
+        Fault(key.line, f"`{key.what}` is not a key Commonplace knows; did you mean `{ours}`?")
+        for key, ours in meant
+        if ours
+    ]
 
 
 def _spoken(word: str) -> str:

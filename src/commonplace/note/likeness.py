@@ -1,12 +1,8 @@
-"""Whether two one-line descriptions could be of the same fact, and which word of a few somebody has misspelled.
-
-A guard against overwriting and slips of the hand, not a judge of meaning.
-"""
+"""Whether two one-line descriptions could be of the same fact. A guard against overwriting, not a judge of meaning."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
 
 # Half of the words of the shorter one: a correction keeps its subject's words, another fact shares only small ones.
 ALIKE = 0.5
@@ -18,8 +14,6 @@ _MARKS = (
     "\u1056-\u109d\u17b4-\u17d3\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff\u3099\u309a"
 )
 _WORD = re.compile(rf"(?:[^\W_]|[{_MARKS}])+")
-# So many letters of a word may be wrong one of: a longer word takes a second slip before it is another word.
-_A_SLIP = 4
 _SMALL = frozenset((
     "a an and are as at be by for from has have in is it its no not of on or our that the their this to was we "
     "were will with you your"
@@ -48,26 +42,3 @@ def _words(text: str) -> frozenset[str]:
         elif word not in _SMALL:
             out.add(word[:-1] if len(word) > 3 and word.endswith("s") else word)
     return frozenset(out)
-
-
-def misspelled(word: str, known: Iterable[str]) -> str:
-    """The known word that somebody meant who wrote this one; '' where it is like none, or known itself."""
-    known = tuple(known)
-    near = [(slips, of) for of in known if (slips := _slips(word, of)) <= max(len(of) // _A_SLIP, 1)]
-    return min(near)[1] if near and word not in known else ""
-
-
-def _slips(one: str, other: str) -> int:
-    """How many letters were left out, put in, mistaken or swapped with the next to make one word of another."""
-    if abs(len(one) - len(other)) > len(other) // _A_SLIP:
-        return len(other)
-    before: list[int] = []
-    row = list(range(len(other) + 1))
-    for i, char in enumerate(one, 1):
-        above, before, row = before, row, [i]
-        for j, wanted in enumerate(other, 1):
-            slips = min(before[j] + 1, row[j - 1] + 1, before[j - 1] + (char != wanted))
-            if i > 1 and j > 1 and (char, one[i - 2]) == (other[j - 2], wanted):
-                slips = min(slips, above[j - 2] + 1)
-            row.append(slips)
-    return row[-1]

@@ -11,9 +11,8 @@ from typing import NamedTuple
 
 from commonplace.errors import BadFormat
 from commonplace.note.format import parse, split
-from commonplace.note.header import DATE_KEYS, SPELLINGS, Field, Header, canonical, read_header
+from commonplace.note.header import DATE_KEYS, Field, Header, read_header
 from commonplace.note.kind import Kind, kind_of
-from commonplace.note.likeness import misspelled
 from commonplace.note.limits import DESCRIPTION_CHARS
 
 _HEADER_LINE = re.compile(r"header line (\d+) ")
@@ -53,16 +52,11 @@ def faults(source: bytes, name: str, was: bytes = b"") -> list[Fault]:
     return sorted(found)
 
 
-def asides(source: bytes, was: bytes) -> list[Fault]:
-    """The keys a person put in that look like slips in ours. They are kept as they are."""
+def added(source: bytes, was: bytes) -> list[Fault]:
+    """The keys a person put in that mean nothing to us, as they are spelled. They are kept."""
     before, header = _header(source)
     there = {spelled for _, spelled in _header(was)[1].others}
-    meant = [(at, spelled, misspelled(canonical(spelled), SPELLINGS)) for at, spelled in header.others]
-    return [
-        Fault(before + at + 1, f"`{spelled}` is not a key Commonplace knows; did you mean `{key}`?")
-        for at, spelled, key in meant
-        if key and spelled not in there
-    ]
+    return [Fault(before + at + 1, spelled) for at, spelled in header.others if spelled not in there]
 
 
 def called(source: bytes, was: bytes) -> Fault | None:

@@ -14,6 +14,8 @@ from commonplace.store.provenance import open_control
 LOCK = "lock"
 # Other writers hold the lock for a few milliseconds; this long means a stuck process, and a person should know.
 WAIT_SECONDS = 10.0
+# An act makes many changes, each of which may wait for the disk and for other writers.
+_ACT_SECONDS = 60.0
 _FIRST_SLEEP = 0.0005
 _LONGEST_SLEEP = 0.005
 
@@ -25,18 +27,18 @@ def lock(disk: Disk, control: int, where: str, *, wait: float = WAIT_SECONDS) ->
         Busy: another process held it for longer than we wait.
 
     """
-    deadline = time.monotonic() + wait
+    began = time.monotonic()
     while True:
         fd = disk.open_append(LOCK, control)
         try:
-            _wait(disk, fd, deadline, where, f"{CONTROL}/{LOCK}")
+            _wait(disk, fd, began, wait, where, f"{CONTROL}/{LOCK}")
             if _still_named(disk, fd, control):
                 return fd
         except BaseException:
             disk.close(fd)
             raise
         disk.close(fd)  # somebody replaced the file while we waited: its lock guards nothing
-        if time.monotonic() >= deadline:
+        if time.monotonic() >= began + wait:
             raise Busy(
                 f"{where}/.commonplace/{LOCK} is replaced again and again; nothing was changed. Find out by what"
             )
@@ -56,20 +58,20 @@ def acting(disk: Disk, where: str) -> Iterator[None]:
         with suppress(OSError):
             control = held.enter_context(open_control(disk, where))
             held.callback(disk.unlock, control)
-            _wait(disk, control, time.monotonic() + WAIT_SECONDS, where, CONTROL)
+            _wait(disk, control, time.monotonic(), _ACT_SECONDS, where, CONTROL)
         yield
 
 
-def _wait(disk: Disk, fd: int, deadline: float, where: str, what: str) -> None:
+def _wait(disk: Disk, fd: int, began: float, wait: float, where: str, what: str) -> None:
     sleep = _FIRST_SLEEP
     while True:
         try:
             disk.lock(fd)
             return
         except BlockingIOError:
-            if time.monotonic() >= deadline:
+            if time.monotonic() >= began + wait:
                 raise Busy(
-                    f"{where} is locked by another process for over {WAIT_SECONDS:.0f} s; "
+                    f"{where} is locked by another process for over {wait:.0f} s; "
                     f"`fuser {where}/{what}` names it. Nothing was changed"
                 ) from None
         # A little unevenness keeps waiting writers from knocking in step.

@@ -11,9 +11,10 @@ from contextlib import suppress
 from dataclasses import replace
 
 from commonplace.care.links import slug_of
+from commonplace.care.near import slips
 from commonplace.errors import Changed, EditorFailed
 from commonplace.note.format import parse
-from commonplace.note.lint import asides, called, faults
+from commonplace.note.lint import called, faults
 from commonplace.note.note import Note
 from commonplace.outcomes import Conflict, Saved
 from commonplace.settings import mark_of
@@ -80,7 +81,7 @@ def _kept(
 
 def _asides(opened: Opened, new: Note, source: bytes, was: bytes) -> list[str]:
     """What a person may not have meant, and is kept as they wrote it."""
-    told = [f"line {slip.line}: {slip.what}" for slip in asides(source, was)]
+    told = [f"line {slip.line}: {slip.what}" for slip in slips(source, was)]
     if (said := called(source, was)) and slug_of(said.what) != slug_of(new.name):
         title = "this is its title now, and " if new.title == said.what else ""
         anew = f"commonplace rename {shlex.quote(new.name)} {shlex.quote(said.what)}{opened.at}"

@@ -13,6 +13,9 @@ from commonplace.surfaces import shown
 from commonplace.surfaces.cli.opened import Misuse, Opened
 from commonplace.surfaces.cli.options import MOST_HITS
 
+# As much of a word nobody knows is said back.
+_SHOWN = 40
+
 
 def recall(
     opened: Opened, query: Sequence[str], limit: int, kinds: Sequence[str], tags: Sequence[str], since: str | None,
@@ -111,10 +114,10 @@ def kind_word(word: str, kinds: Sequence[Kind]) -> None:
     """Let through what names one of these kinds, in our words or another system's."""
     said = word.strip().casefold()
     if kind_of(said) is Kind.OTHER and said not in kinds:
-        from commonplace.note.likeness import misspelled
+        from commonplace.recall.near import nearest
 
-        meant = misspelled(said, (*kinds, *SYNONYMS))
-        raise Misuse(f"{word[:40]!r} is no kind; choose {', '.join(kinds)}", [meant] if meant else [])
+        meant = nearest(said[:_SHOWN], dict.fromkeys((*kinds, *SYNONYMS), 1))
+        raise Misuse(f"{word[:_SHOWN]!r} is no kind; choose {', '.join(kinds)}", [meant] if meant else [])
 
 
 def day_of(opened: Opened, word: str | None, *, ahead: bool = False) -> date | None:
