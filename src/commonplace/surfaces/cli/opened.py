@@ -10,10 +10,13 @@ from typing import NamedTuple
 
 from commonplace.errors import CommonplaceError, NotFound
 from commonplace.memory import Memory
-from commonplace.outcomes import Conflict, Refused
 from commonplace.settings import Settings, mark_of
 from commonplace.store.base import Call
 from commonplace.surfaces import shown
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from commonplace.outcomes import Conflict, Refused
 
 DONE, REFUSED, MISUSED, NO_SUCH_NOTE, CONFLICT, INTERRUPTED = 0, 1, 2, 3, 4, 130
 
@@ -79,6 +82,8 @@ def say_failed(error: str, why: str, near: Sequence[str]) -> None:
 
 def print_no(opened: Opened, outcome: Conflict | Refused, cure: str = "") -> int:
     """Print why nothing was changed, and what would do."""
+    from commonplace.outcomes import Refused
+
     if isinstance(outcome, Refused):
         if opened.json:
             shown.say_json({"outcome": "refused", "rule": outcome.rule, "why": outcome.why})
