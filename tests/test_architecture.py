@@ -11,9 +11,9 @@ ROOT = Path(__file__).parents[1]
 SRC = ROOT / "src" / "commonplace"
 # The order a fact travels. A module imports only its own stage and those to the left.
 PATH = (
-    "errors digest note guard store index recall prompt outcomes drafting saving recalling memory nomemory trace care tools settings open surfaces testing"
+    "errors digest note guard store index recall adapters prompt outcomes drafting saving recalling memory nomemory trace care tools settings open surfaces testing"
 ).split()
-CORE = PATH[: PATH.index("settings")]
+CORE = [stage for stage in PATH[: PATH.index("settings")] if stage != "adapters"]
 MODULES = sorted(SRC.rglob("*.py"))
 
 
@@ -108,7 +108,7 @@ def test_only_the_sidecar_and_its_tables_know_sqlite():
     assert {path.relative_to(SRC).as_posix() for path in MODULES if "sqlite3" in set(imports(path))} == {
         "index/catalog.py", "index/front.py", "index/rows.py", "index/sidecar.py", "index/state.py",
         "index/values.py",
-        "recall/finder.py", "recall/lexical.py", "recall/notes.py",
+        "recall/documents.py", "recall/finder.py", "recall/lexical.py", "recall/notes.py", "recall/vectors.py",
     }  # fmt: skip
 
 
@@ -116,7 +116,10 @@ def test_one_module_turns_a_name_into_a_path():
     """Nothing but store/paths.py joins a name to the suffix of a note. (prompt/ and tools/ name their own texts.)"""
     joined = re.compile(r"\.md['\"]")
     users = {path.relative_to(SRC).as_posix() for path in MODULES if joined.search(code_of(path))}
-    assert users - {"prompt/preamble.py", "tools/table.py", "testing/demo.py"} <= {"store/paths.py", "store/publish.py"}
+    assert users - {"prompt/preamble.py", "tools/table.py", "testing/demo.py", "recall/documents.py"} <= {
+        "store/paths.py",
+        "store/publish.py",
+    }
 
 
 def test_every_system_call_of_the_store_goes_through_the_disk():

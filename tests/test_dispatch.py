@@ -68,11 +68,17 @@ def test_a_hit_shows_all_a_model_needs_to_weigh_it(book):
         DEPLOY, name="deploy", tags=["ops"], call=Call(origin="person", session="s1")
     )
     text = done(open_memory(book, now=noon(TODAY)).run_tool("memory_search", {"query": "deploy a dirty tree"}))
-    assert text.split("\n") == [
+    lines = text.split("\n")
+    reasons = lines.pop(3)
+    assert re.fullmatch(
+        r"Found by: deploy in its heading, dirty in its text, tree in its text, close in meaning \(0\.\d\d\)"
+        r"; score \d\.\d\d; file deploy\.md",
+        reasons,
+    )
+    assert lines == [
         f"1 note, best first. {clue()}",
         "",
         "1. `deploy` (project, 3 weeks old, by person) - We deploy with ./deploy.sh, which refuses a dirty tree",
-        "Found by: deploy in its heading, dirty in its heading, tree in its heading",
         f"| {' '.join(DEPLOY.split())}",
     ]
 
@@ -109,7 +115,9 @@ def test_the_texts_of_a_search_stay_within_their_bytes_and_those_cut_are_named(b
     text = done(memory.run_tool("recall", {"query": "deploy", "limit": 6}))
     assert sum(len(line.encode()) + 1 for line in text.split("\n") if line.startswith("|")) <= SEARCH_BYTES + 10
     cut = re.search(r"\n\nCut short: (.*)\. `recall` with limit 1 shows one whole\.$", text)[1]
-    assert re.findall("`([^`]+)`", cut) == [f"deploy-{number}" for number in range(2, 6)]
+    found = re.findall(r"^\d\. `([^`]+)`", text, re.MULTILINE)
+    assert sorted(found) == [f"deploy-{number}" for number in range(6)]
+    assert re.findall("`([^`]+)`", cut) == found[2:]
     one = done(memory.run_tool("recall", {"query": "deploy-5", "limit": 1}))
     assert quoted(memory.read("deploy-5").body) in one
 

@@ -28,6 +28,7 @@ from commonplace.index.listing import INDEX_HEAD, INDEX_REACH, WHOLE_INDEX
 from commonplace.index.sidecar import Sidecar
 from commonplace.memory import Memory
 from commonplace.note.format import parse
+from commonplace.recall.semantic import StaticWords
 from commonplace.settings import read_settings
 from commonplace.store.base import Found, Inventory, Seen
 from commonplace.store.files import FileStore
@@ -120,7 +121,7 @@ def as_it_is(book, now=NOW):
     """A memory over what the files say at this moment."""
     store = AsItIs(book)
     catalog = Catalog(store, Sidecar(None), today=lambda: date.fromtimestamp(now))
-    return Memory(store, catalog, now=lambda: now)
+    return Memory(store, catalog, now=lambda: now, encoder=StaticWords)
 
 
 def fact(note):
@@ -490,7 +491,7 @@ def above_the_limit(book, disk=None, every=60.0, cache=None):
     catalog = Catalog(
         store, side, today=lambda: date.fromtimestamp(NOW), republish=store.republish, scan_limit=0, scan_every=every
     )
-    return Memory(store, catalog, now=lambda: NOW)
+    return Memory(store, catalog, now=lambda: NOW, encoder=StaticWords)
 
 
 def nothing_returned_is_stale(memory, book):

@@ -29,6 +29,7 @@ _PUBLIC = {
     "Refused": "outcomes",
     "Saved": "outcomes",
     "Scan": "outcomes",
+    "open_context": "open",
     "open_memory": "open",
 }
 
@@ -39,6 +40,7 @@ if TYPE_CHECKING:
     from commonplace.memory import Memory as Memory
     from commonplace.note.kind import Kind as Kind
     from commonplace.note.note import Note as Note
+    from commonplace.open import open_context as open_context
     from commonplace.open import open_memory as open_memory
     from commonplace.outcomes import Answer as Answer
     from commonplace.outcomes import Conflict as Conflict

@@ -20,7 +20,7 @@ _INTERRUPTED = 130
 def script() -> NoReturn:
     """The command as a process of its own: what is only there to be taken down again at its end is never tidied up.
 
-    Collecting garbage, and taking every module apart at the end, are a quarter of what a quick answer costs. What was
+    Collecting garbage, and taking every module apart at the end, are a fifth of what a quick answer costs. What was
     printed has been handed on and the notebook let go when `main` answers.
     """
     quick = sys.argv[1:2] == ["recall"]

@@ -15,6 +15,7 @@
     │   └── NewerFormat          a later Commonplace wrote this notebook
     ├── BadPath                  no notebook can be at the path that was given
     ├── EditorFailed             a person's editor could not be used; what they wrote is kept
+    ├── MissingExtra             something that is installed on request is not installed
     ├── BadWords                 the table of word vectors is missing or damaged; recall goes by words alone
     ├── NoTools                  this memory has no tools, or none in the shape that was asked for
     └── Unsupported              this system is not one we have proved it on
@@ -108,6 +109,13 @@ class BadWords(CommonplaceError):
 
 class NoTools(CommonplaceError, ValueError):
     """This memory has no tools, or none in the shape that was asked for."""
+
+
+class MissingExtra(CommonplaceError):
+    """Something that is installed on request is not installed."""
+
+    def __init__(self, what: str, extra: str) -> None:
+        super().__init__(f"{what} needs an extra; install it with: pip install 'commonplace[{extra}]'")
 
 
 class Unsupported(CommonplaceError):

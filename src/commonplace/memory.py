@@ -18,7 +18,7 @@ from commonplace.recall.asked import Asked
 from commonplace.recall.finder import Finder
 from commonplace.recall.notes import Notes
 from commonplace.recalling import PUSH_SECONDS, Recalling
-from commonplace.store.base import Call, voice_of
+from commonplace.store.base import Call, Problem, voice_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -55,6 +55,7 @@ class Memory:
         toolbox: Callable[[Memory, Profile], Tools] | None = None,
         auditor: Callable[[], Auditor] | None = None,
         encoder: Callable[[], Encoder | None] = lambda: None,
+        ending: Callable[[], object] = lambda: None,
         acting: Callable[[], AbstractContextManager[None]] = nullcontext,
     ) -> None:
         self._store = store
@@ -64,6 +65,7 @@ class Memory:
         self._past = past
         self._toolbox = toolbox
         self._auditor = auditor
+        self._ending = ending
         self._recalling = Recalling(catalog, Finder(catalog.side, Notes(), encoder=encoder), self.today, store.where)
         self._acting = acting
 
@@ -142,6 +144,10 @@ class Memory:
         """
         return self.find(name).note
 
+    def used(self, name: str) -> None:
+        """Say that a note was read because it was wanted: it ranks a little higher from now on."""
+        self._catalog.used(name)
+
     def find(self, name: str) -> Found:
         """The note a name means, as `read` answers it, and who wrote it."""
         return self._saving.find(name)
@@ -201,9 +207,12 @@ class Memory:
         from commonplace.outcomes import Status
 
         self._catalog.refresh(full=True)
+        problems = self._catalog.problems()
+        if self._recalling.trouble:
+            problems = (*problems, Problem("meaning", self._recalling.trouble, unread=False))
         return Status(
             where=self.where, counts=self._catalog.counts(), room=self._saving.room(changed=False), cache=self._catalog.place,
-            problems=self._catalog.problems(), bytes=self._catalog.size(),
+            problems=problems, bytes=self._catalog.size(),
         )  # fmt: skip
 
     def listing(self, budget: Budget | None = None, reach: str = "") -> Listing:
@@ -251,6 +260,7 @@ class Memory:
 
     def close(self) -> None:
         """Let go of what is held open; the next call opens it again. A `with` block does it at its end."""
+        self._ending()
         self._catalog.close()
 
     def __enter__(self) -> Self:

@@ -38,6 +38,9 @@ class NoMemory(Memory):
     def recall(self, query: str, **_: Any) -> Recall:
         return Recall()
 
+    def push(self, query: str, **_: Any) -> Recall:
+        return Recall()
+
     def read(self, name: str) -> Note:
         raise NotFound(_WHY)
 
@@ -70,6 +73,8 @@ class NoMemory(Memory):
 
     def version(self, name: str, stamp: str) -> None:
         return None
+
+    def used(self, name: str) -> None: ...
 
     def checkup(self) -> None:
         return None

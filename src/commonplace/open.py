@@ -16,8 +16,10 @@ from commonplace.store.files import FileStore
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from commonplace.adapters.watching import Watcher
     from commonplace.outcomes import Tools
     from commonplace.prompt.preamble import Profile
+    from commonplace.recall.documents import Context
     from commonplace.recall.semantic import Encoder
     from commonplace.store.audit import Auditor
     from commonplace.store.history import History
@@ -30,10 +32,13 @@ def open_memory(
     profile: Profile | None = None,
     disk: Disk | None = None,
     settings: Settings | None = None,
+    watch: bool = False,
 ) -> Memory:
     """The memory in a directory; without one, where MEMORY_DIR, COMMONPLACE_HOME or the default say.
 
-    Nothing is made before the first save. `profile` names the tools the model is offered; `now` is the clock.
+    Nothing is made before the first save. `profile` names the tools the model is offered; `now` is the clock. `watch`
+    is for a process that lives long and asks often: while the system reports no change, no file is looked at. It needs
+    the extra `watch`; an edit in place is then seen some milliseconds after it was made.
     """
     settings = settings or read_settings(path)
     if settings.off:
@@ -42,11 +47,32 @@ def open_memory(
         return NoMemory()
     store = FileStore(settings.notebook, disk=disk, now=now)
     sidecar = Sidecar(os.path.join(settings.cache, mark_of(store.path), "catalog.sqlite"))
-    catalog = Catalog(store, sidecar, today=lambda: date.fromtimestamp(now()), republish=store.republish)
+    watcher = _watcher(store.path) if watch else None
+    catalog = Catalog(
+        store, sidecar, today=lambda: date.fromtimestamp(now()), republish=store.republish,
+        changes=watcher.mark if watcher else lambda: None,
+    )  # fmt: skip
     return Memory(
         store, catalog, now=now, profile=profile, past=lambda: _past(store.path, disk or Disk()), toolbox=_toolbox,
         auditor=lambda: _auditor(store.path, disk or Disk()), encoder=_words, acting=store.acting,
+        ending=watcher.close if watcher else lambda: None,
     )  # fmt: skip
+
+
+def _watcher(path: str) -> Watcher:
+    from commonplace.adapters.watching import Watcher
+
+    return Watcher(path)
+
+
+def open_context(root: str | os.PathLike[str], *, now: Callable[[], float] = time.time) -> Context:
+    """A project's documents, to be asked as notes are: the Markdown below a folder, cut at its headings."""
+    from commonplace.recall.documents import Context
+
+    path = os.path.realpath(root)
+    settings = read_settings(path)
+    side = Sidecar(os.path.join(settings.cache, mark_of(path), "context.sqlite"))
+    return Context(path, side, today=lambda: date.fromtimestamp(now()), encoder=_words)
 
 
 def _past(notebook: str, disk: Disk) -> History:

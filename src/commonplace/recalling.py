@@ -17,6 +17,7 @@ from commonplace.recall import fuse
 from commonplace.recall.asked import Asked, age
 from commonplace.recall.finder import Answers, Finder
 from commonplace.recall.hit import Hit, Recall
+from commonplace.store.paths import place_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -30,8 +31,6 @@ _EXCERPT_CHARS = 300
 _WEIGHED = 50
 # A prompt hook holds the person up: what is not found by then is not pushed.
 PUSH_SECONDS = 0.1
-# How much of what a prompt asks for a note must hold to be pushed unasked, by the weight of the words.
-_SURE = 0.5
 
 
 class Recalling:
@@ -42,6 +41,11 @@ class Recalling:
         self._finder = finder
         self._today = today
         self._where = where
+
+    @property
+    def trouble(self) -> str:
+        """What is wrong with finding by meaning; '' where nothing is."""
+        return self._finder.trouble
 
     def recall(self, query: str, asked: Asked, limit: int, to: Situation | None) -> Recall:
         """The notes that answer, best first; with a situation, of those that apply to it."""
@@ -64,13 +68,16 @@ class Recalling:
         return found
 
     def _found(self, query: str, asked: Asked, limit: int, to: Situation | None) -> Recall:
-        among = self._catalog.taking(asked.takes) if asked.narrow else None
+        among = self._taking(asked) if asked.narrow else None
         if to is None:
-            return self._hits(self._finder.find(query, self._today(), among), limit)
+            return self._hits(self._finder.find(query, self._today(), among=among, most=limit), limit)
         why = self._applying(to, among)
         if query.strip():
-            return self._hits(self._finder.find(query, self._today(), why), limit, why)
+            return self._hits(self._finder.find(query, self._today(), among=why, most=limit), limit, why)
         return self._hits(Answers([fuse.unasked(name) for name in sorted(why)]), limit, why)
+
+    def _taking(self, asked: Asked) -> frozenset[str]:
+        return frozenset(note.name for note, _ in self._catalog.notes() if asked.takes(note))
 
     def _applying(self, to: Situation, among: Collection[str] | None) -> dict[str, str]:
         """The notes that say they apply to what is about to be done, and where each says so."""
@@ -81,13 +88,14 @@ class Recalling:
 
     def _fitting(self, query: str, most: int, by: float) -> Recall:
         answers = self._finder.find(query, self._today(), by=by)
-        sure = [one for one in answers.placed if one.held >= _SURE * answers.asked]
+        sure = [one for one in answers.placed if fuse.sure(one, answers.asked)]
         return self._hits(answers._replace(placed=sure), most)
 
     def _hits(self, answers: Answers, limit: int, why: dict[str, str] | None = None) -> Recall:
         """The best of what was found, as notes."""
-        standing = self._catalog.standing([one.found.key for one in answers.placed[:_WEIGHED]], self._today())
-        placed = fuse.standing(answers.placed[:_WEIGHED], standing, self._today())
+        weighed = answers.placed[: max(limit, _WEIGHED)]
+        standing = self._catalog.standing([one.found.key for one in weighed], self._today())
+        placed = fuse.standing(weighed, standing, self._today())
         best = placed[:limit]
         cards = self._catalog.cards([one.found.key for one in best])
         hits = []
@@ -103,6 +111,6 @@ class Recalling:
         return Hit(
             card.name, card.title, card.description, Kind(card.kind), self._where, round(placed.parts.sum, 3),
             fuse.reasons(placed, words, about), age(day, self._today()), card.author,
-            clamp(one_line(card.body), _EXCERPT_CHARS), about.expired,
+            clamp(one_line(card.body), _EXCERPT_CHARS), place_of(card.name, card.folder), about.expired,
             tuple((part, round(worth, 3)) for part, worth in placed.parts._asdict().items() if worth),
         )  # fmt: skip

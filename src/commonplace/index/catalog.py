@@ -81,6 +81,7 @@ class Catalog:
         republish: Republish | None = None,
         scan_limit: int = SCAN_LIMIT,
         scan_every: float = SCAN_EVERY_SECONDS,
+        changes: Callable[[], int | None] = lambda: None,
     ) -> None:
         self._store = store
         self._side = sidecar
@@ -88,6 +89,8 @@ class Catalog:
         self._republish = republish
         self._scan_limit = scan_limit
         self._scan_every = scan_every
+        self._changes = changes  # counted by somebody who watches the files; None where nobody does
+        self._looked_after: int | None = None  # the count as of the last look at every file
         self._lying_about: tuple[Problem, ...] = ()
         self._mine = local()  # of each thread: `all_seen`, its last refresh looked at every file
         self._known: Known | None = None  # as this process's last change left it
@@ -115,12 +118,14 @@ class Catalog:
 
         `begin` fills tables nobody has filled yet even where there are no notes; else nothing is made for those.
         """
+        changes = self._changes()
         had = self._side.run(state.read)
         looked = time.time_ns()
         pulse = self._store.pulse()
         recent = 0 <= time.time() - had.scanned < self._scan_every
         quiet = recent and pulse == had.pulse and not had.young
-        self._mine.all_seen = full or not quiet or len(had.files) <= self._scan_limit
+        unwatched = changes is None or changes != self._looked_after
+        self._mine.all_seen = full or not quiet or (unwatched and len(had.files) <= self._scan_limit)
         if not self._mine.all_seen:
             return
         inventory = self._store.scan()
@@ -128,7 +133,9 @@ class Catalog:
         gone = set(had.files).difference(seen.name for seen in inventory.seen)
         known = had.files if inventory.log == had.log else {}  # by another log, others may have written all
         again = [self._read(s) for s in inventory.seen if known.get(s.name) != (s.folder, *s.signature)]
+        self._looked_after = changes
         same = not gone and not again and pulse == had.pulse and len(had.files) <= self._scan_limit
+        same = same and (changes is None or not had.young)  # who watches relies on the pulse from here on
         if same and (had.scanned or not begin):
             return
         young = looked if pulse != had.pulse else had.young if _within(looked - had.young, _SETTLING_NS) else 0
@@ -217,13 +224,13 @@ class Catalog:
             lambda db: [(rows.note_of(row), row[4]) for row in db.execute(rows.SELECT + " ORDER BY name")]
         )
 
-    def taking(self, takes: Callable[[Note], bool]) -> frozenset[str]:
-        """The names of the notes a caller wants."""
-        return frozenset(note.name for note, _ in self.notes() if takes(note))
-
     def applying(self) -> dict[str, tuple[str, ...]]:
         """The notes that say where they apply, and where."""
         return self._answer(values.applying)
+
+    def used(self, name: str) -> None:
+        """Count that a note was read by whoever looked for it. It is no fact about the note: losing it loses no memory."""
+        self._side.run(lambda db: values.used(db, name), write=True)
 
     def cards(self, names: Sequence[str]) -> dict[str, values.Card]:
         """What is shown of some notes where they are found."""

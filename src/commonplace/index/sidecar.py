@@ -78,7 +78,9 @@ _TABLES = (
         INSERT INTO spoken VALUES (new.language, 1, new.size)
         ON CONFLICT (language) DO UPDATE SET texts = texts + 1, terms = terms + excluded.terms; END""",
     # A cache: by which model, of what text.
-    "CREATE TABLE vectors (model TEXT, text BLOB, vector BLOB NOT NULL, PRIMARY KEY (model, text)) WITHOUT ROWID",
+    "CREATE TABLE vectors (text BLOB, model TEXT, vector BLOB NOT NULL, PRIMARY KEY (text, model)) WITHOUT ROWID",
+    # How often each note was read after it was found: it ranks recall, and nothing else knows it.
+    "CREATE TABLE uses (name TEXT PRIMARY KEY, times INTEGER NOT NULL) WITHOUT ROWID",
     # Notes that changed since they were last made findable.
     "CREATE TABLE pending (name TEXT PRIMARY KEY) WITHOUT ROWID",
     "CREATE TRIGGER note_waits AFTER INSERT ON notes BEGIN INSERT OR IGNORE INTO pending VALUES (new.name); END",
@@ -218,9 +220,17 @@ class Sidecar:
         if in_memory or self._path == _MEMORY or _is_no_damage(problem):
             self._use(_MEMORY, f"is kept in memory for now, not in {self._file}: {problem}")
             self._try_file_at = time.monotonic() + _RETRY_SECONDS
+            if not in_memory and _is_no_damage(problem):
+                self._take_over()
             return
         self._use(self._path, f"was begun again: {self._path}: {problem}")
         self._throw_away()
+
+    def _take_over(self) -> None:
+        """Begin in memory with what the file holds, where it can be read: what is known need not be found out again."""
+        with suppress(sqlite3.Error, OSError), closing(_read_only(self._file)) as db:
+            if db.execute("PRAGMA user_version").fetchone()[0] == SCHEMA:
+                db.backup(self._connection(write=False))
 
     def _throw_away(self) -> None:
         self.close()

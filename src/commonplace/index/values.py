@@ -14,8 +14,10 @@ from typing import NamedTuple
 CORRECTED = 50
 # What columns of words hold: a bit that flips in a row's head makes bytes or nothing of it.
 _TEXT = frozenset((str,))
-_CARDS = "SELECT name, title, description, kind, author, day, body FROM notes WHERE name IN ({})"
-_STANDING = "SELECT name, trust, pinned, day, expires FROM notes WHERE name IN ({})"
+_CARDS = "SELECT name, title, description, kind, author, day, folder, body FROM notes WHERE name IN ({})"
+_STANDING = """SELECT notes.name, trust, pinned, day, expires, coalesce(times, 0)
+    FROM notes LEFT JOIN uses ON uses.name = notes.name WHERE notes.name IN ({})"""
+_USED = "INSERT INTO uses VALUES (?, 1) ON CONFLICT (name) DO UPDATE SET times = times + 1"
 _CORRECTING = "SELECT name, supersedes FROM notes WHERE supersedes != '' ORDER BY day, name"
 
 
@@ -31,6 +33,7 @@ class Standing(NamedTuple):
     day: str
     expired: bool
     corrected: str  # the note that says it corrects this one; '' for none
+    uses: int  # how often it was read
 
 
 class Card(NamedTuple):
@@ -42,6 +45,7 @@ class Card(NamedTuple):
     kind: str
     author: str
     day: str
+    folder: str
     body: str
 
 
@@ -59,6 +63,11 @@ def applying(db: sqlite3.Connection) -> dict[str, tuple[str, ...]]:
     return {name: unpacked(packed) for name, packed in rows}
 
 
+def used(db: sqlite3.Connection, name: str) -> None:
+    """Count that a note was read."""
+    db.execute(_USED, (name,))
+
+
 def standing(db: sqlite3.Connection, names: Sequence[str], today: date) -> dict[str, Standing]:
     """What counts for or against some notes, and those that correct them."""
     correcting = {
@@ -71,8 +80,10 @@ def standing(db: sqlite3.Connection, names: Sequence[str], today: date) -> dict[
     day = today.isoformat()
     found = db.execute(_STANDING.format(",".join("?" * len(asked))), tuple(asked))
     return {
-        name: Standing(whole(trust), bool(pinned), said, bool(expires) and expires < day, correcting.get(name, ""))
-        for name, trust, pinned, said, expires in found
+        name: Standing(
+            whole(trust), bool(pinned), said, bool(expires) and expires < day, correcting.get(name, ""), whole(uses)
+        )
+        for name, trust, pinned, said, expires, uses in found
     }
 
 

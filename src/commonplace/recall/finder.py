@@ -10,21 +10,23 @@ import sqlite3
 import time
 from collections.abc import Callable, Collection, Sequence
 from datetime import date
-from functools import cached_property
-from typing import NamedTuple, Protocol
+from functools import cached_property, partial
+from typing import NamedTuple, Protocol, TypeVar
 
 from commonplace.errors import CommonplaceError
 from commonplace.index.sidecar import Sidecar
 from commonplace.recall import fuse
 from commonplace.recall.analyze import Word, asked, stems
 from commonplace.recall.fuse import Parts, Placed
-from commonplace.recall.lexical import Engine, Fts5, Text, Weighed
+from commonplace.recall.lexical import POOL, Engine, Fts5, Text, Weighed
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from commonplace.recall.dates import Span
     from commonplace.recall.semantic import Encoder
     from commonplace.recall.vectors import Vectors
+
+T = TypeVar("T")
 
 # Words of which a query has one if it speaks of a day in words (or it has a number in it).
 _DAYS = frozenset((
@@ -95,6 +97,7 @@ class Finder:
         self._side = side
         self._corpus = corpus
         self._encoder = encoder
+        self._trouble = ""
         self._engine = engine or Fts5()
 
     @cached_property
@@ -105,9 +108,14 @@ class Finder:
         try:
             encoder = self._encoder()
         except CommonplaceError as problem:
-            self.trouble = str(problem)
+            self._trouble = str(problem)
             return None
         return Vectors(encoder) if encoder else None
+
+    @property
+    def trouble(self) -> str:
+        """Why the words find alone, where what texts mean cannot be told; '' where nothing is wrong."""
+        return self._vectors.trouble if self._vectors else self._trouble
 
     def keep_up(self, by: float | None = None) -> None:
         """Make findable what changed since the last time; at once where nothing did, and no longer than until `by`."""
@@ -115,82 +123,108 @@ class Finder:
         while (by is None or time.monotonic() < by) and self._side.run(self._waits):
             self._side.run(lambda db: self._take_some(db, most), write=True)
 
-    def find(self, query: str, today: date, among: Collection[str] | None = None, by: float | None = None) -> Answers:
+    def find(
+        self,
+        query: str,
+        today: date,
+        *,
+        among: Collection[str] | None = None,
+        most: int = POOL,
+        by: float | None = None,
+    ) -> Answers:
         """The texts that answer a query; none where that is not known by the time given. `among` names those that may."""
         self.keep_up(by)
-        if by is None:
-            answers = self._side.run(lambda db: self._found(db, query, today, among))
-            if self._vectors is None or self._vectors.quick or not self._learn(self._vectors, answers):
-                return answers
-            return self._side.run(lambda db: self._found(db, query, today, among))
-        return self._side.run(lambda db: self._found_by(db, query, today, by))
+        vectors = self._vectors if by is None or (self._vectors and self._vectors.quick) else None
+        meant = vectors.of(query) if vectors else b""  # before any transaction: it may have to ask a server
+        ask = partial(self._found, query=query, meant=meant, today=today, among=among, most=max(most, POOL))
+        if by is not None:
+            return self._side.run(lambda db: _in_time(lambda: ask(db), db, by)) or Answers([])
+        answers = self._side.run(ask)
+        if vectors and meant and self._learn(vectors, answers):
+            return self._side.run(ask)
+        return answers
 
     def _learn(self, vectors: Vectors, answers: Answers) -> bool:
         """Work out what texts about to be compared mean, as many as the time allows; the next recall goes on."""
         ids = [one.found.id for one in answers.placed[:_COMPARED]]
         keys = self._side.run(lambda db: vectors.lacking(db, ids))
         until = time.monotonic() + _LEARNING_SECONDS
-        learnt = False
-        for at in range(0, len(keys), _LEARNT_AT_ONCE):
-            if time.monotonic() > until or vectors.trouble:
-                break
-            texts = self._side.run(lambda db, at=at: self._corpus.texts(db, keys[at : at + _LEARNT_AT_ONCE]))  # type: ignore[misc]
-            rows = vectors.encoded(texts)
-            self._side.run(lambda db, rows=rows: vectors.keep(db, rows), write=True)  # type: ignore[misc]
-            learnt = True
-        return learnt
+        learnt = 0
+        while learnt < len(keys) and time.monotonic() < until and not vectors.trouble:
+            self._learn_some(vectors, keys[learnt : learnt + _LEARNT_AT_ONCE])
+            learnt += _LEARNT_AT_ONCE
+        return learnt > 0
 
-    def _found_by(self, db: sqlite3.Connection, query: str, today: date, by: float) -> Answers:
-        db.set_progress_handler(lambda: time.monotonic() > by, _STEPS)
-        try:
-            return self._found(db, query, today, None)
-        except sqlite3.OperationalError as problem:
-            if problem.sqlite_errorcode != sqlite3.SQLITE_INTERRUPT:
-                raise
-            return Answers([])
-        finally:
-            db.set_progress_handler(None, 0)
+    def _learn_some(self, vectors: Vectors, keys: Sequence[str]) -> None:
+        texts = self._side.run(lambda db: self._corpus.texts(db, keys))
+        rows = vectors.encoded(texts)  # outside any transaction too
+        self._side.run(lambda db: vectors.keep(db, rows), write=True)
 
-    def _found(self, db: sqlite3.Connection, query: str, today: date, among: Collection[str] | None) -> Answers:
+    def _found(
+        self, db: sqlite3.Connection, query: str, meant: bytes, today: date, among: Collection[str] | None, most: int
+    ) -> Answers:
         words = asked(query, self._engine.languages(db))
-        matches = self._engine.find(db, words, among)
+        matches = self._engine.find(db, words, among, most)
         best = fuse.placed(matches, _spans(query, today))
-        if self._vectors is not None:
-            best = self._with_meaning(db, self._vectors, query, best, among)
+        if self._vectors and meant:
+            best = _with_meaning(db, self._vectors, meant, best, among)
         return Answers(best, matches.words, matches.guessed, matches.asked)
 
-    def _with_meaning(
-        self, db: sqlite3.Connection, vectors: Vectors, query: str, best: list[Placed], among: Collection[str] | None
-    ) -> list[Placed]:
-        """The same, by what they mean too; where words found few, with what means much the same in other words."""
-        meant = vectors.of(query)
-        if not meant:
-            return best
-        compared, rest = best[:_COMPARED], best[_COMPARED:]
-        close = dict(vectors.closeness(db, meant, [one.found.id for one in compared]))
-        if len(best) < _FEW:
-            found = {one.found.key for one in best}
-            for near, id_, key, clusters, day in vectors.nearest(db, meant, _COMPARED):
-                if near >= _CLOSE_ENOUGH and key not in found and (among is None or key in among):
-                    text = Weighed(id_, key, tuple(clusters.splitlines()), day, 0.0, (), ())
-                    compared.append(Placed(text, Parts()))
-                    close[id_] = near
-        return [*fuse.meaning(compared, close), *rest]
-
     def _waits(self, db: sqlite3.Connection) -> bool:
-        return self._corpus.waits(db) or _stems(db) != stems()
+        return self._corpus.waits(db) or not self._made_as_now(db)
 
     def _take_some(self, db: sqlite3.Connection, most: int) -> None:
-        if _stems(db) != stems():  # by another stemmer, words were kept as other terms
+        if not self._made_as_now(db):  # by another stemmer, or table of words, what is kept would be other
             for table in ("words", "texts", "vocabulary", "spoken"):
                 db.execute(f"DELETE FROM {table}")
-            db.execute("INSERT OR REPLACE INTO meta VALUES ('stems', ?)", (stems(),))
+            for key, value in self._makers().items():
+                db.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (key, value))
             self._corpus.begin_again(db)
         changes = self._corpus.changes(db, most)
+        if self._vectors:
+            self._vectors.drop(db, (*changes.gone, *(text.key for text in changes.texts)))
         self._engine.take_out(db, changes.gone)
         self._engine.put(db, changes.texts)
-        if self._vectors is not None and self._vectors.quick:
+        if self._vectors and self._vectors.quick:
             self._vectors.keep(db, self._vectors.encoded(changes.texts))
+
+    def _makers(self) -> dict[str, str]:
+        """What terms and vectors are made by; a slow encoder makes its vectors when they are first compared."""
+        encoder = {"encoder": self._vectors.key} if self._vectors and self._vectors.quick else {}
+        return {"stems": stems(), **encoder}
+
+    def _made_as_now(self, db: sqlite3.Connection) -> bool:
+        made = dict(db.execute("SELECT key, value FROM meta WHERE key IN ('stems', 'encoder')").fetchall())
+        return all(made.get(key) == value for key, value in self._makers().items())
+
+
+def _in_time(work: Callable[[], T], db: sqlite3.Connection, by: float) -> T | None:
+    """What some work on the tables answers; None where it is not done in time."""
+    db.set_progress_handler(lambda: time.monotonic() > by, _STEPS)
+    try:
+        return work()
+    except sqlite3.OperationalError as problem:
+        if problem.sqlite_errorcode != sqlite3.SQLITE_INTERRUPT:
+            raise
+        return None
+    finally:
+        db.set_progress_handler(None, 0)
+
+
+def _with_meaning(
+    db: sqlite3.Connection, vectors: Vectors, meant: bytes, best: list[Placed], among: Collection[str] | None
+) -> list[Placed]:
+    """The same, by what they mean too; where words found few, with what means much the same in other words."""
+    compared, rest = best[:_COMPARED], best[_COMPARED:]
+    close = dict(vectors.closeness(db, meant, [one.found.id for one in compared]))
+    if len(best) < _FEW:
+        found = {one.found.key for one in best}
+        for near, id_, key, clusters, day in vectors.nearest(db, meant, _COMPARED):
+            if near >= _CLOSE_ENOUGH and key not in found and (among is None or key in among):
+                text = Weighed(id_, key, tuple(clusters.splitlines()), day, 0.0, (), ())
+                compared.append(Placed(text, Parts()))
+                close[id_] = near
+    return [*fuse.meaning(compared, close), *rest]
 
 
 def _spans(query: str, today: date) -> Sequence[Span]:
@@ -200,8 +234,3 @@ def _spans(query: str, today: date) -> Sequence[Span]:
     from commonplace.recall.dates import spans
 
     return spans(query, today)
-
-
-def _stems(db: sqlite3.Connection) -> object:
-    row = db.execute("SELECT value FROM meta WHERE key = 'stems'").fetchone()
-    return row and row[0]

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import date
-from math import log
+from math import log, log2
 from typing import NamedTuple
 
 from commonplace.index.values import Standing
@@ -29,12 +29,19 @@ _DATE = 0.3
 _PINNED = 0.03
 _NEW = 0.03  # halved every so many days
 _HALVED_DAYS = 90
+_USED = 0.03  # for each time the number of times it was read doubles, up to
+_MOST_DOUBLINGS = 3
 _EXPIRED = -0.5
 _CORRECTED = -0.3
 _UNTRUSTED = -0.2  # of nobody's here: read somewhere
 # From here on a part is worth a word of its own.
 _CLOSE = 0.35
 _TELLING = 0.4
+# What may be pushed: so much of what all words of the query weigh, and so near in meaning; where nothing is known of
+# the meaning, more of the words, and two of them at least.
+_PUSHED_HELD = 0.4
+_PUSHED_CLOSE = 0.5
+_PUSHED_BY_WORDS = 0.7
 # The same shape as for words: the second text of a cluster that holds a word adds less than the first.
 _K1, _B = 1.2, 0.75
 
@@ -80,6 +87,17 @@ def placed(matches: Matches, spans: Sequence[Span]) -> list[Placed]:
         held = sum(matches.weights[number] for number in (*one.in_heading, *one.in_body))
         out.append(Placed(one, Parts(one.score / top, 0.0, near, _DATE if span else 0.0), cluster, span, held))
     return in_order(out)
+
+
+def sure(one: Placed, asked: float) -> bool:
+    """Whether a text may be shown to somebody who did not ask for it: a wrong one costs more than one that is missing.
+
+    Of questions about other people's conversations one in a hundred got an answer by these bounds, of small talk none.
+    """
+    held = one.held / max(asked, 1e-9)
+    if one.parts.meaning:
+        return held >= _PUSHED_HELD and one.parts.meaning >= _PUSHED_CLOSE * _MEANING
+    return held >= _PUSHED_BY_WORDS and len(one.found.in_heading) + len(one.found.in_body) > 1
 
 
 def unasked(key: str) -> Placed:
@@ -129,6 +147,7 @@ def _counting(about: Standing, today: date) -> float:
     new: float = 0.5 ** (max(days, 0) / _HALVED_DAYS)
     return (
         _NEW * new
+        + _USED * min(log2(1 + about.uses), _MOST_DOUBLINGS) / _MOST_DOUBLINGS
         + _PINNED * about.pinned
         + _EXPIRED * about.expired
         + _CORRECTED * bool(about.corrected)
@@ -178,12 +197,11 @@ def reasons(one: Placed, words: Sequence[Word], about: Standing | None) -> tuple
     said += [f"corrects {one.corrects}"] if one.corrects else []
     said += [f"close in meaning ({one.parts.meaning / _MEANING:.2f})"] if one.parts.meaning >= _CLOSE else []
     said += (
-        [f"and others of {one.cluster}"]
-        if one.cluster in one.found.clusters and one.parts.company >= _TELLING
-        else []
+        [f"and others of {one.cluster}"] if one.cluster in one.found.clusters and one.parts.company >= _TELLING else []
     )
     said += [f"from {one.span}"] if one.span else []
     if about is not None:
         said += ["pinned"] if about.pinned else []
+        said += [f"read {about.uses} times"] if about.uses > 1 else []
         said += [f"corrected by {about.corrected}"] if about.corrected else []
     return tuple(dict.fromkeys(said))

@@ -21,6 +21,8 @@ class Hit(NamedTuple):
     age: str
     trust: str
     excerpt: str
+    file: str = ""
+    """Where its file lies, seen from the notebook."""
     expired: bool = False
     parts: tuple[tuple[str, float], ...] = ()
     """What the score is the sum of."""

@@ -7,6 +7,7 @@ knows encoders and tables, not how one makes a vector.
 from __future__ import annotations
 
 import sqlite3
+import time
 from collections.abc import Iterable, Mapping, Sequence
 
 from commonplace.errors import CommonplaceError
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
 # unless numpy happens to be there.
 _SCANNED = 500
 _SCANNED_BY_NUMPY = 1_000_000
+# A server that failed is asked again after this long: until then the words find alone, and nobody waits.
+_RETRY_SECONDS = 60.0
 _KNOWN = "SELECT texts.id, vector FROM texts JOIN vectors ON model = ? AND text = mark WHERE texts.id IN ({})"
 _NEWEST = """SELECT texts.id, key, clusters, texts.day, vector FROM texts JOIN vectors ON model = ? AND text = mark
     ORDER BY texts.day DESC, texts.id DESC LIMIT ?"""
@@ -37,11 +40,17 @@ class Vectors:
     def __init__(self, encoder: Encoder) -> None:
         self._encoder = encoder
         self.trouble = ""
+        self._try_again_at = 0.0
 
     @property
     def quick(self) -> bool:
         """Whether texts are encoded as they come; else when they are first compared."""
         return self._encoder.quick
+
+    @property
+    def key(self) -> str:
+        """The encoder's own."""
+        return self._encoder.key
 
     def of(self, query: str) -> bytes:
         """What a query means; b'' where that is nothing the encoder knows."""
@@ -55,7 +64,12 @@ class Vectors:
 
     def keep(self, db: sqlite3.Connection, rows: Sequence[tuple[str, bytes, bytes]]) -> None:
         """Keep what texts mean."""
-        db.executemany("INSERT OR REPLACE INTO vectors VALUES (?, ?, ?)", rows)
+        db.executemany("INSERT OR REPLACE INTO vectors (model, text, vector) VALUES (?, ?, ?)", rows)
+
+    def drop(self, db: sqlite3.Connection, keys: Sequence[str]) -> None:
+        """Forget what these texts meant, by any model: they are gone, or say something else now."""
+        places = ",".join("?" * len(keys))
+        db.execute(f"DELETE FROM vectors WHERE text IN (SELECT mark FROM texts WHERE key IN ({places}))", tuple(keys))
 
     def lacking(self, db: sqlite3.Connection, ids: Iterable[int]) -> list[str]:
         """The keys of those texts whose meaning is not kept."""
@@ -80,13 +94,15 @@ class Vectors:
         return [(close, id_, key, clusters, day) for close, (id_, key, clusters, day, _) in best]
 
     def _encoded(self, texts: Sequence[str]) -> list[bytes]:
-        if self.trouble or not texts:
+        if not texts or (self.trouble and time.monotonic() < self._try_again_at):
             return []
         try:
-            return self._encoder.vectors(texts)
+            found = self._encoder.vectors(texts)
         except CommonplaceError as problem:
-            self.trouble = str(problem)
+            self.trouble, self._try_again_at = str(problem), time.monotonic() + _RETRY_SECONDS
             return []
+        self.trouble = ""
+        return found
 
 
 def _list(ids: Iterable[int]) -> str:

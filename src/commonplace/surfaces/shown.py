@@ -195,7 +195,9 @@ def conflict_json(conflict: Conflict) -> dict[str, Any]:
 
 def recall_json(recall: Recall) -> dict[str, Any]:
     """A recall as `--json` shows it."""
-    return {"hits": [_hit_json(hit) for hit in recall.hits], "more": recall.more, "took_ms": recall.took_ms}
+    guessed = [{"typed": typed, "read": read} for typed, read in recall.guessed]
+    hits = [_hit_json(hit) for hit in recall.hits]
+    return {"hits": hits, "more": recall.more, "took_ms": recall.took_ms, "guessed": guessed}
 
 
 def room_json(room: Room) -> dict[str, int]:
@@ -241,7 +243,7 @@ def _hit_json(hit: Hit) -> dict[str, Any]:
     return {
         "name": hit.name, "title": hit.title, "description": hit.description, "kind": str(hit.kind), "where": hit.where,
         "score": hit.score, "reasons": list(hit.reasons), "age": hit.age, "trust": hit.trust, "excerpt": hit.excerpt,
-        "expired": hit.expired,
+        "file": hit.file, "expired": hit.expired, "parts": dict(hit.parts),
     }  # fmt: skip
 
 

@@ -62,6 +62,7 @@ def read(desk: Desk, name: str) -> Answer:
     if isinstance(found, Answer):
         return found
     note = found.note
+    desk.memory.used(note.name)
     text, left = within(quoted(note.body), READ_BYTES)
     lines = [entry(note, dated(note), f"by {found.author()}"), *_more_facts(note), text]
     lines += [f"{left:,} bytes more are not shown; the note is too long to be one fact."] if left else []
@@ -110,7 +111,7 @@ def _of_hit(hit: Hit) -> str:
     note = Note(name=hit.name, description=hit.description, kind=hit.kind, body="")
     reasons = ", ".join(inert(reason) for reason in hit.reasons[:_REASONS])
     facts = (hit.age, f"by {hit.trust}", *(("expired",) if hit.expired else ()))
-    return f"{entry(note, *facts)}\nFound by: {reasons}"
+    return f"{entry(note, *facts)}\nFound by: {reasons}; score {hit.score:.2f}; file {inert(hit.file)}"
 
 
 def _text_of(desk: Desk, hit: Hit) -> str:

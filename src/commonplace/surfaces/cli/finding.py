@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import date, datetime
 
 from commonplace.guard.text import one_line
@@ -11,40 +11,78 @@ from commonplace.recall.asked import DAYS, DAYS_AHEAD, moment_of
 from commonplace.store.base import Problem
 from commonplace.surfaces import shown
 from commonplace.surfaces.cli.opened import Misuse, Opened
-from commonplace.surfaces.cli.options import MOST_HITS
+from commonplace.surfaces.cli.options import MOST_HITS, MOST_PUSHED
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from commonplace.recall.hit import Hit, Recall
+
+# As much of a failing command's output is read.
+_OUTPUT_CHARS = 100_000
 # As much of a word nobody knows is said back.
 _SHOWN = 40
 
 
-def recall(
-    opened: Opened, query: Sequence[str], limit: int, kinds: Sequence[str], tags: Sequence[str], since: str | None,
-    trace: str | None,
-) -> None:  # fmt: skip
-    """Print the notes that answer a question, best first."""
-    words = " ".join(query)
-    found = opened.memory.recall(words, limit=limit, kinds=kinds_of(kinds), tags=tags, since=day_of(opened, since))
-    if trace:
-        opened.trace(
-            trace, "recalled", [hit.name for hit in found.hits], sum(len(hit.excerpt.encode()) for hit in found.hits)
-        )
+def recall(opened: Opened, query: Sequence[str], **given: Any) -> None:
+    """Print the notes that answer a question, or that a situation calls for, best first."""
+    found = _found(opened, " ".join(query), given)
+    if given["trace"]:
+        size = sum(len(hit.excerpt.encode()) for hit in found)
+        opened.trace(given["trace"], "pushed" if given["push"] else "recalled", [hit.name for hit in found], size)
     if opened.json:
         return shown.say_json(shown.recall_json(found))
-    if not found.hits:
+    for typed, read in found.guessed:
+        shown.say_line(f"no note holds {typed!r}; looked for {read!r}", to_error=True)
+    if not found and not given["push"]:
         shown.say_line(f"nothing found; `commonplace list{opened.at}` shows what there is", to_error=True)
-    for hit in found.hits:
-        shown.say_line(
-            f"{hit.name} ({', '.join([str(hit.kind), hit.age, f'by {hit.trust}', *(['expired'] if hit.expired else [])])})"
-        )
-        shown.say_line(hit.description, indent=2)
-        shown.say_line(f"found by: {', '.join(hit.reasons)}", indent=2)
-    if found.more:
-        all_of_them = min(limit + found.more, MOST_HITS)
+    for hit in found:
+        _print_hit(hit, explain=given["explain"])
+    if found.more and not given["push"]:
+        all_of_them = min(given["limit"] + found.more, MOST_HITS)
         shown.say(
             f"{found.more} more; --limit {all_of_them} shows {'all' if all_of_them < MOST_HITS else 'more'}",
             to_error=True,
         )
     return None
+
+
+def _found(opened: Opened, query: str, given: Mapping[str, Any]) -> Recall:
+    asked = {"kinds": kinds_of(given["kinds"]), "tags": given["tags"], "since": day_of(opened, given["since"])}
+    output, places = given["on_error"], [given[name] for name in ("for_path", "for_command", "for_tool")]
+    if output is not None:
+        from commonplace.recall.situations import asked_by
+
+        query = f"{query} {asked_by(_read_all() if output == '-' else output)}"
+    to = None
+    if any(place is not None for place in places):
+        from commonplace.recall.situations import Situation
+
+        to = Situation(*(place or "" for place in places))
+    elif not query.strip():
+        raise Misuse("say what to look for, or what it is for: --for-path, --for-command, --for-tool or --on-error")
+    if given["push"]:
+        if to or any(asked.values()):
+            raise Misuse("--push takes a prompt alone; ask for kinds, tags, days and situations without it")
+        return opened.memory.push(query, most=min(given["limit"], MOST_PUSHED))
+    return opened.memory.recall(query, limit=given["limit"], to=to, **asked)
+
+
+def _read_all() -> str:
+    """What is piped in; of a long log, its end, where what went wrong stands."""
+    import sys
+
+    return sys.stdin.read()[-_OUTPUT_CHARS:] if sys.stdin else ""
+
+
+def _print_hit(hit: Hit, *, explain: bool) -> None:
+    facts = [str(hit.kind), hit.age, f"by {hit.trust}", *(["expired"] if hit.expired else [])]
+    shown.say_line(f"{hit.name} ({', '.join(facts)})")
+    shown.say_line(hit.description, indent=2)
+    shown.say_line(f"found by: {', '.join(hit.reasons)}", indent=2)
+    if explain:
+        shown.say_line(f"{hit.score:.2f} = " + " + ".join(f"{part} {worth:.2f}" for part, worth in hit.parts), indent=2)
 
 
 def listed(opened: Opened, kinds: Sequence[str], tags: Sequence[str], since: str | None) -> None:

@@ -22,7 +22,7 @@ from commonplace.surfaces.cli import finding
 from commonplace.surfaces.cli.editing import edit_file
 from commonplace.surfaces.cli.group import command, table_option
 from commonplace.surfaces.cli.opened import DONE, Opened, print_no
-from commonplace.surfaces.cli.options import FILTERS, LIMIT, SESSION
+from commonplace.surfaces.cli.options import FILTERS, RECALL, SHARED
 
 # More than this from a pipe is no note; it is refused without being read to its end.
 _STDIN_CHARS = 64 * 1024
@@ -107,13 +107,13 @@ def remember(
     return print_no(opened, outcome, "--replace puts yours in its place; another --name keeps both")
 
 
-@command("recall", click.argument("query", nargs=-1, required=True), *map(table_option, (LIMIT, *FILTERS, SESSION)))
-def recall(
-    opened: Opened, query: tuple[str, ...], limit: int, kinds: tuple[str, ...], tags: tuple[str, ...],
-    since: str | None, trace: str | None,
-) -> None:  # fmt: skip
-    """Find the notes that answer a question, best first."""
-    finding.recall(opened, query, limit, kinds, tags, since, trace)
+@command("recall", click.argument("query", nargs=-1), *map(table_option, RECALL[: -len(SHARED)]))
+def recall(opened: Opened, query: tuple[str, ...], **given: Any) -> None:
+    """Find the notes that answer a question, best first.
+
+    With --for-path, --for-command or --for-tool: the notes that say they apply there (`applies_to` in their header).
+    """
+    finding.recall(opened, query, **given)
 
 
 @command("list", *map(table_option, FILTERS))

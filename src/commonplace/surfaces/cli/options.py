@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 MOST_HITS = 1000
+MOST_PUSHED = 2
 
 
 class Option(NamedTuple):
@@ -41,7 +42,32 @@ LIMIT = Option(("--limit", "-l"), "limit", "number", default=5, metavar="N", hel
 SESSION = Option(
     ("--session",), "trace", "text", metavar="ID", help="The session it is for; `commonplace trace` tells of it."
 )
-RECALL = (LIMIT, *FILTERS, SESSION, *SHARED)
+FOR_PATH = Option(
+    ("--for-path",), "for_path", "text", metavar="PATH", help="Only notes that say they apply to this file."
+)
+FOR_COMMAND = Option(
+    ("--for-command",), "for_command", "text", metavar="COMMAND", help="Only notes that say they apply to this command."
+)
+FOR_TOOL = Option(
+    ("--for-tool",), "for_tool", "text", metavar="TOOL", help="Only notes that say they apply to this tool."
+)
+ON_ERROR = Option(
+    ("--on-error",),
+    "on_error",
+    "text",
+    metavar="TEXT",
+    help="What a failing command printed (- reads it from standard input).",
+)
+PUSH = Option(
+    ("--push",),
+    "push",
+    default=False,
+    help="For a prompt hook: two notes at most, only what surely fits, within 0.1 s.",
+)
+EXPLAIN = Option(("--explain",), "explain", default=False, help="Say what each score is the sum of.")
+RECALL = (LIMIT, *FILTERS, FOR_PATH, FOR_COMMAND, FOR_TOOL, ON_ERROR, PUSH, EXPLAIN, SESSION, *SHARED)
+# What may stand in place of a query.
+WITHOUT_QUERY = frozenset(("for_path", "for_command", "for_tool", "on_error"))
 
 
 def quickly(options: Sequence[Option], args: Sequence[str]) -> tuple[list[str], dict[str, Any]] | None:
@@ -57,7 +83,7 @@ def quickly(options: Sequence[Option], args: Sequence[str]) -> tuple[list[str], 
             words.append(arg)
         elif not _take(known, arg, waiting, given):
             return None
-    return (words, given) if words else None
+    return (words, given) if words or any(given.get(name) is not None for name in WITHOUT_QUERY) else None
 
 
 def _take(known: Mapping[str, Option], arg: str, rest: Any, given: dict[str, Any]) -> bool:

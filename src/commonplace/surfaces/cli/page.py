@@ -10,7 +10,7 @@ from commonplace.surfaces.cli.group import ORDER
 # What each command answers with --json, besides what all may answer when something is wrong. A test asks them all.
 ANSWERS = {
     "remember": "outcome name kind description file notebook stamp kept room warnings",
-    "recall": "hits more took_ms",
+    "recall": "hits more took_ms guessed",
     "list": "notes problems",
     "show": "name title description kind tags created updated expires pinned applies_to supersedes session stamp body trust backlinks",
     "edit": "what remember answers; where nothing was changed: outcome name; where it was not kept: outcome name draft faults",

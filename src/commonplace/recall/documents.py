@@ -1,0 +1,219 @@
+"""A folder of Markdown as a corpus: every section of every page found as notes are. It never writes there.
+
+Pages are cut at their headings, so that an answer is a passage and not a file. It knows files and texts, not notes.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import sqlite3
+import stat
+from collections.abc import Callable, Iterator, Sequence
+from datetime import date
+from typing import NamedTuple
+
+from commonplace.index.sidecar import Sidecar
+from commonplace.recall import fuse
+from commonplace.recall.finder import Changes, Finder
+from commonplace.recall.lexical import Text
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from commonplace.recall.semantic import Encoder
+
+_PAGES = (".md", ".markdown", ".mdx", ".rst")
+# A larger file is data that happens to be text.
+_PAGE_BYTES = 1_000_000
+# More pages than any project has written by hand; the rest is generated.
+_MOST_PAGES = 20_000
+# A passage longer than this is cut between paragraphs: what answers a question is shorter.
+_PASSAGE_CHARS = 2_000
+# Folders whose pages are other people's, or made.
+_SKIPPED = frozenset(("node_modules", "__pycache__", "venv", "site-packages", "dist", "build", "target", "vendor"))
+_HEADING = re.compile(r"(#{1,6})[ \t]+(.*?)[ \t#]*")
+_FENCE = re.compile(r"[ \t]{0,3}(`{3,}|~{3,})")
+_DEPTH = 6
+
+_KNOWN = "SELECT name, inode, size, mtime, ctime FROM files"
+_PUT = "INSERT OR REPLACE INTO files VALUES (?, '', ?, ?, ?, ?, 0, '')"
+_OF_PAGE = "SELECT key FROM texts WHERE key >= ? AND key < ?"
+
+_Mark = tuple[int, int, int, int]
+
+
+class Passage(NamedTuple):
+    """A section of a page that answers a query, and why."""
+
+    page: str
+    line: int
+    heading: str
+    text: str
+    score: float
+    reasons: tuple[str, ...]
+
+
+class Section(NamedTuple):
+    """A piece of a page under one heading: where it begins, the headings above it, and what it says."""
+
+    line: int
+    heading: str
+    text: str
+
+
+class Documents:
+    """The pages of a folder. Links are not followed, and hidden folders not entered but the one it is given."""
+
+    def __init__(self, root: str) -> None:
+        self._root = os.path.realpath(root)
+        self._changed: dict[str, _Mark | None] | None = None  # None: not looked yet
+
+    def look(self) -> None:
+        """Let the next question see what changed since."""
+        self._changed = None
+
+    def waits(self, db: sqlite3.Connection) -> bool:
+        if self._changed is None:
+            known = {name: tuple(mark) for name, *mark in db.execute(_KNOWN)}
+            there = dict(_pages(self._root))
+            self._changed = {name: mark for name, mark in there.items() if known.get(name) != mark}
+            self._changed |= dict.fromkeys(known.keys() - there.keys())
+        return bool(self._changed)
+
+    def changes(self, db: sqlite3.Connection, most: int) -> Changes:
+        texts: list[Text] = []
+        gone: list[str] = []
+        while self._changed and len(texts) < most:
+            page, mark = self._changed.popitem()
+            gone += [key for (key,) in db.execute(_OF_PAGE, (f"{page}#", f"{page}$"))]
+            db.execute("DELETE FROM files WHERE name = ?", (page,))
+            if mark is not None:
+                db.execute(_PUT, (page, *mark))
+                texts += _texts(page, _read(os.path.join(self._root, page)))
+        return Changes(tuple(texts), tuple(gone))
+
+    def texts(self, db: sqlite3.Connection, keys: Sequence[str]) -> Sequence[Text]:  # noqa: ARG002 - they lie in files
+        pages = dict.fromkeys(key.rpartition("#")[0] for key in keys)
+        return [text for page in pages for text in self._texts_of(page) if text.key in keys]
+
+    def begin_again(self, db: sqlite3.Connection) -> None:
+        db.execute("DELETE FROM files")
+        self._changed = None
+        self.waits(db)
+
+    def section(self, key: str) -> tuple[str, Section] | None:
+        """The page and the section a key stands for, as the page is now."""
+        page, _, number = key.rpartition("#")
+        sections = list(sections_of(_read(os.path.join(self._root, page))))
+        return (page, sections[int(number)]) if int(number) < len(sections) else None
+
+    def _texts_of(self, page: str) -> list[Text]:
+        return _texts(page, _read(os.path.join(self._root, page)))
+
+
+class Context:
+    """A project's documents, as somebody asks them. One for each folder; safe from any thread as the sidecar is."""
+
+    def __init__(
+        self, root: str, side: Sidecar, *, today: Callable[[], date], encoder: Callable[[], Encoder | None]
+    ) -> None:
+        self._documents = Documents(root)
+        self._finder = Finder(side, self._documents, encoder=encoder)
+        self._today = today
+
+    def search(self, query: str, limit: int = 5) -> list[Passage]:
+        """The passages that answer a query, best first."""
+        self._documents.look()
+        answers = self._finder.find(query, self._today())
+        out = []
+        for one in answers.placed[:limit]:
+            found = self._documents.section(one.found.key)
+            if found is not None:
+                page, section = found
+                why = fuse.reasons(one, answers.words, None)
+                out.append(Passage(page, section.line, section.heading, section.text, round(one.parts.sum, 3), why))
+        return out
+
+
+def sections_of(page: str) -> Iterator[Section]:
+    """A page cut at its headings, and long sections between paragraphs."""
+    above = [""] * (_DEPTH + 1)
+    begin, lines, fence = 1, list[str](), ""
+    for number, line in enumerate(page.split("\n"), 1):
+        mark = _FENCE.match(line)
+        if mark and not fence:
+            fence = mark[1]
+        elif mark and line.strip().startswith(fence) and not line.strip().strip(fence[0]):
+            fence = ""
+        heading = None if fence or mark else _HEADING.fullmatch(line.rstrip())
+        if heading:
+            yield from _pieces(begin, _path(above), lines)
+            depth = len(heading[1])
+            above[depth:] = [heading[2], *[""] * (_DEPTH - depth)]
+            begin, lines = number, []
+        lines.append(line)
+    yield from _pieces(begin, _path(above), lines)
+
+
+def _path(above: Sequence[str]) -> str:
+    return " > ".join(filter(None, above))
+
+
+def _pieces(begin: int, heading: str, lines: Sequence[str]) -> Iterator[Section]:
+    start, size, kept = begin, 0, list[str]()
+    for number, line in enumerate(lines, begin):
+        if size > _PASSAGE_CHARS and not line.strip():
+            yield Section(start, heading, "\n".join(kept))
+            start, size, kept = number + 1, 0, []
+            continue
+        kept.append(line)
+        size += len(line) + 1
+    if any(line.strip() for line in kept):
+        yield Section(start, heading, "\n".join(kept))
+
+
+def _texts(page: str, said: str) -> list[Text]:
+    return [
+        Text(f"{page}#{number}", f"{section.heading}\n{page}", section.text, (f"page {page}",))
+        for number, section in enumerate(sections_of(said))
+    ]
+
+
+def _pages(root: str) -> Iterator[tuple[str, _Mark]]:
+    """Every page below a folder, with what tells one state of it from the next."""
+    waiting, count = [""], 0
+    while waiting and count < _MOST_PAGES:
+        folder = waiting.pop()
+        try:
+            entries = sorted(os.scandir(os.path.join(root, folder)), key=lambda entry: entry.name)
+        except OSError:  # gone meanwhile, or closed to us
+            continue
+        for entry in entries:
+            name = f"{folder}/{entry.name}" if folder else entry.name
+            if entry.is_dir(follow_symlinks=False):
+                if not entry.name.startswith(".") and entry.name not in _SKIPPED:
+                    waiting.append(name)
+            elif entry.name.lower().endswith(_PAGES) and "#" not in name and _storable(name):
+                found = entry.stat(follow_symlinks=False)
+                if stat.S_ISREG(found.st_mode) and found.st_size <= _PAGE_BYTES:
+                    count += 1
+                    yield name, (found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns)
+
+
+def _storable(name: str) -> bool:
+    try:
+        name.encode()
+    except UnicodeEncodeError:  # bytes that are no UTF-8
+        return False
+    return True
+
+
+def _read(path: str) -> str:
+    try:
+        fd = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    except OSError:
+        return ""
+    with os.fdopen(fd, "rb") as file:
+        if not stat.S_ISREG(os.fstat(fd).st_mode):
+            return ""
+        return file.read(_PAGE_BYTES).decode("utf-8", "replace")
