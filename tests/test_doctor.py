@@ -711,6 +711,60 @@ def test_what_cannot_be_mended_is_said_and_the_rest_is_mended(place):
     assert told(memory) == [STALE]
 
 
+# --- a log that is gone --------------------------------------------------------------------------------------------
+
+
+def told_of_loss(err):
+    return [line for line in err.splitlines() if "commonplace doctor" in line]
+
+
+@pytest.mark.parametrize("name", ["log.jsonl", "key"])
+def test_every_command_that_meets_a_notebook_whose_log_is_gone_names_the_doctor_in_one_line(
+    place, capsys, name, monkeypatch
+):
+    monkeypatch.setenv("EDITOR", "true")
+    control(place, name).unlink()
+    before = snapshot(place / "book" / ".commonplace")
+    at = ["--dir", str(place / "book")]
+    for args in (
+        ["list"], ["recall", "fact"], ["show", "fact-1"], ["status"], ["log"], ["log", "fact-1"], ["diff"], ["undo"], ["preamble"],
+        ["undo", "fact-1"], ["undo", "--session", "2026-05-15-08h00-a1b2"], ["show", "no-such-note"], ["list", "--json"], ["undo"],
+    ):  # fmt: skip
+        run([*args, *at])
+        err = capsys.readouterr().err
+        [line] = told_of_loss(err)
+        assert f".commonplace/{name} is gone" in line, args
+        assert f"commonplace doctor --dir {place / 'book'}`" in line
+    assert snapshot(place / "book" / ".commonplace") == before, "what only looks makes no log"
+    run(["doctor", *at])
+    assert "stand as `hand`" in capsys.readouterr().out or name == "key"
+
+
+def test_a_change_begins_a_lost_log_anew_says_so_once_and_doctor_knows_it_ever_after(place, capsys):
+    at = ["--dir", str(place / "book")]
+    control(place, "log.jsonl").unlink()
+    run(["remember", "The fact number 1, corrected.", "--name", "fact-1", *at])  # it says just that: nothing is changed
+    assert not control(place, "log.jsonl").exists()
+    capsys.readouterr()
+    run(["forget", "fact-0", *at])
+    [line] = told_of_loss(capsys.readouterr().err)
+    assert "begun anew" in line
+    for number in range(9):
+        run(["remember", f"One more fact, number {number}.", "--name", f"more {number}", *at])
+        assert not told_of_loss(capsys.readouterr().err)
+    found = told(opened(place / "book", place / "a new home"))
+    assert found[0] == (NOTE, "log", at_line(1))
+    assert {check for _, check, _ in found[1:]} == {"unlogged"}
+    assert run(["undo", "fact-0", *at]) == 0
+
+
+def test_a_log_begun_anew_is_known_also_where_nothing_was_ever_replaced(book, home, capsys):
+    opened(book, home).save("A fact.", name="fact", call=AGENT)
+    (book / ".commonplace" / "log.jsonl").unlink()
+    opened(book, home).save("Another fact.", name="another", call=AGENT)
+    assert (NOTE, "log", at_line(1)) in told(opened(book, home))
+
+
 # --- the log, read in pieces --------------------------------------------------------------------------------------
 
 

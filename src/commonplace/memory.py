@@ -288,6 +288,10 @@ class Memory:
             )
         return self._toolbox(self, self._profile or FULL)
 
+    def lost(self) -> str:
+        """What tells who wrote the notes and is gone, as far as was seen so far; '' where nothing is."""
+        return self._catalog.lost
+
     def now(self) -> float:
         """The time it is, by the clock it was given."""
         return self._now()

@@ -47,6 +47,9 @@ class NoMemory(Memory):
     def forget(self, name: str, **_: Any) -> Any:
         raise NotFound(_WHY)
 
+    def lost(self) -> str:
+        return ""
+
     def now(self) -> float:
         return time.time()
 

@@ -94,6 +94,7 @@ class Catalog:
         self._lying_about: tuple[Problem, ...] = ()
         self._mine = local()  # of each thread: `all_seen`, its last refresh looked at every file
         self._known: Known | None = None  # as this process's last change left it
+        self.lost = ""  # what tells who wrote the notes and was gone at the last look
         self.published: Listing | None = None
         """The index as it was last put beside the notes by this process."""
 
@@ -129,7 +130,7 @@ class Catalog:
         if not self._mine.all_seen:
             return
         inventory = self._store.scan()
-        self._lying_about = inventory.problems
+        self._lying_about, self.lost = inventory.problems, inventory.lost
         gone = set(had.files).difference(seen.name for seen in inventory.seen)
         known = had.files if inventory.log == had.log else {}  # by another log, others may have written all
         again = [self._read(s) for s in inventory.seen if known.get(s.name) != (s.folder, *s.signature)]
@@ -176,7 +177,7 @@ class Catalog:
                 self._side.run(lambda db: self._note_ours(db, change), write=True)
         except (sqlite3.Error, StoreError) as trouble:
             return (f"the catalog could not follow ({trouble}); the note is safe, and the next call catches up",)
-        self.published, self._known = known.listing, known
+        self.published, self._known, self.lost = known.listing, known, ""  # a change begins the log anew
         return (problem,) if problem else ()
 
     def publish(self) -> str:

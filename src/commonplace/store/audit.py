@@ -19,12 +19,25 @@ from commonplace.store.chain import Asked, Chain, judge
 from commonplace.store.disk import Disk
 from commonplace.store.locking import LOCK
 from commonplace.store.looking import DAMAGE, LOG_BYTES, NOTE, WARNING, Finding, Look
-from commonplace.store.paths import CONTROL, HISTORY, INDEX, KEY, LOG, PLACES, TMP, kept_of, printable, shown, stem_of
+from commonplace.store.paths import (
+    CONTROL,
+    FORMAT_FILE,
+    HISTORY,
+    INDEX,
+    KEY,
+    LOG,
+    PLACES,
+    TMP,
+    kept_of,
+    printable,
+    shown,
+    stem_of,
+)
 from commonplace.store.publish import SHELF
 from commonplace.store.raw import Raw, open_notebook, open_place, read_file, sort_of
 from commonplace.store.surroundings import surroundings
 from commonplace.store.trouble import told
-from commonplace.store.turn import FORMAT, FORMAT_FILE
+from commonplace.store.turn import FORMAT
 
 _LOG, _HISTORY, _TMP = (f"{CONTROL}/{name}" for name in (LOG, HISTORY, TMP))
 FILES = (FORMAT_FILE, LOCK, KEY, LOG)
@@ -275,8 +288,9 @@ def _log(
     found = known.get(LOG)
     if found is None:
         if LOG not in known and FORMAT_FILE in known and not look.failures:
-            what = "is gone: nobody can say who wrote the notes, and undo knows nothing"
-            look.tell("log", _LOG, what, "bring it back from a backup before anything is saved", DAMAGE)
+            what = "is gone: how far the notes are to be trusted is not known, so they stand as `hand`, and undo knows nothing"
+            cure = "bring it back from a backup before anything is saved; without one, the next save begins another"
+            look.tell("log", _LOG, what, cure, DAMAGE)
         return None
     wanted = {(log.id_of(name, key), stamp): name for name, stamp in stamps.items()} if key else {}
     asked = Asked(key, wanted, kept.names if kept else None, found.st_size)
@@ -297,6 +311,11 @@ def _tell_of(look: Look, chain: Chain) -> None:
         look.tell("log", f"{_LOG}:{stretch.first}", words, cure, DAMAGE)
     if chain.more:
         look.tell("log", _LOG, f"{chain.more:,} more places like these", cure, DAMAGE)
+    if chain.first > 1:
+        what = (
+            "begins anew: the log before it was lost, so notes from then stand as `hand`, and undo does not reach them"
+        )
+        look.tell("log", f"{_LOG}:1", what, "nothing, if no backup has the old one", NOTE)
     if chain.other_key:
         what = f"is not the key the log was sealed with: none of its {chain.lines:,} lines vouches for anybody"
         look.tell("key", f"{CONTROL}/{KEY}", what, "bring it back from a backup", DAMAGE)

@@ -70,6 +70,7 @@ class Inventory(NamedTuple):
     seen: tuple[Seen, ...]
     problems: tuple[Problem, ...]
     log: str = ""  # which log tells who wrote them: by another one, all may have been written by others
+    lost: str = ""  # what tells that and is gone, where it should be
 
 
 class Found(NamedTuple):

@@ -60,6 +60,7 @@ class Chain(NamedTuple):
     other_key: bool  # all of it holds together, and none of it is sealed with this key
     vouched: Mapping[str, bool]  # the names of `wanted` the log knows: whether by a line that is sound
     lost: tuple[int, ...]  # the lines that tell of a replaced version the history does not have
+    first: int  # the number of the entry it begins with, where that is sound; else 1
 
 
 def judge(pieces: Iterable[bytes], asked: Asked) -> Chain:
@@ -86,6 +87,7 @@ class _Judge:
         self._mark = ""  # what the next line must say of the one before
         self._number: int | None = None  # of the entry just before, where that can be believed
         self._lines = self._highest = self._unread = 0
+        self._first = 1
         self._bad: list[list[_Verdict]] = []
         self._vouched: dict[str, bool] = {}
         self._lost: list[int] = []
@@ -121,6 +123,8 @@ class _Judge:
     def _believe(self, found: log.Line, start: int) -> None:
         entry, asked = found.entry, self._asked
         self._highest = max(self._highest, entry.number)
+        if self._lines == 1 and found.behind:
+            self._first = entry.number
         replaced = entry.was and found.behind and start < asked.settled
         if replaced and asked.kept is not None and kept_as(entry.number, entry.was) not in asked.kept:
             self._lost.append(self._lines)
@@ -131,7 +135,7 @@ class _Judge:
         told = [] if other_key else told
         return Chain(
             tuple(told[:_TOLD]), max(len(told) - _TOLD, 0), self._lines, self._highest + self._unread, torn, endless, other_key,
-            self._vouched, tuple(self._lost),
+            self._vouched, tuple(self._lost), self._first,
         )  # fmt: skip
 
 

@@ -8,8 +8,8 @@ whose bytes are not on the disk is void. It knows bytes and names, not what a no
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from typing import NamedTuple
 
 from commonplace.errors import Changed, NotFound
@@ -17,10 +17,13 @@ from commonplace.note.format import stamp_of
 from commonplace.store import log
 from commonplace.store.base import UNSETTLED, Call, Pulse, Signature
 from commonplace.store.disk import NO_LINKS, Disk
-from commonplace.store.paths import CONTROL, HISTORY, file_of, kept_as, shelf_of
+from commonplace.store.paths import CONTROL, HISTORY, LOG, file_of, kept_as, kept_of, shelf_of
 from commonplace.store.raw import Raw, find, pulse_of, signature_of
 from commonplace.store.trouble import unsure
 from commonplace.store.turn import Turn, open_or_make, stage
+
+# What the first change after the log was lost says.
+BEGUN_ANEW = f"{CONTROL}/{LOG} was gone and is begun anew: nobody can say who wrote the notes before; `commonplace doctor` tells more"
 
 
 class Wish(NamedTuple):
@@ -43,6 +46,7 @@ class Landed(NamedTuple):
     signature: Signature
     before: Pulse
     kept: str
+    warnings: tuple[str, ...] = ()
 
 
 def commit(turn: Turn, wish: Wish) -> Landed:
@@ -65,22 +69,61 @@ def commit(turn: Turn, wish: Wish) -> Landed:
     folder = old.folder if old else wish.home
     at = turn.root if not folder else open_or_make(turn.disk, folder, turn.root)
     try:
-        kept, signature = _land(turn, wish, old, at, folder)
+        with _open_log(turn) as log_end:
+            kept, signature = _land(turn, wish, old, at, folder, log_end)
     finally:
         if at != turn.root:
             turn.disk.close(at)
+    warnings = (BEGUN_ANEW,) if log_end.anew else ()
     if wish.data is None:
-        return Landed("deleted", folder, old.source if old else b"", signature, before, kept)
-    return Landed("updated" if old else "created", folder, wish.data, signature, before, kept)
+        return Landed("deleted", folder, old.source if old else b"", signature, before, kept, warnings)
+    return Landed("updated" if old else "created", folder, wish.data, signature, before, kept, warnings)
 
 
-def _land(turn: Turn, wish: Wish, old: Raw | None, at: int, folder: str) -> tuple[str, Signature]:
+class _LogEnd(NamedTuple):
+    """The log, open, and where its next entry goes."""
+
+    fd: int
+    tail: log.Tail
+    anew: bool  # it was gone, and begins with that entry
+
+
+@contextmanager
+def _open_log(turn: Turn) -> Iterator[_LogEnd]:
+    disk = turn.disk
+    gone = not _is_there(disk, LOG, turn.control)  # it was made when the folder was laid out
+    fd = disk.open_append(LOG, turn.control)
+    try:
+        tail = log.read_tail(disk, fd)
+        yield _LogEnd(fd, tail._replace(number=_first_of_another(turn)) if gone else tail, gone)
+    finally:
+        disk.close(fd)
+
+
+def _first_of_another(turn: Turn) -> int:
+    """The number a log begins with in place of one that is gone: behind every version that is kept, and never 1.
+
+    So that it can be told from a first one for as long as it is kept.
+    """
+    newest = 1
+    for shelf in turn.disk.names(turn.history):
+        with suppress(OSError):  # no folder of ours
+            at = turn.disk.open_dir(shelf, turn.history)
+            try:
+                kept = filter(None, map(kept_of, turn.disk.names(at)))
+                newest = max([newest, *(number for number, _ in kept)])
+            finally:
+                turn.disk.close(at)
+    return newest + 1
+
+
+def _land(turn: Turn, wish: Wish, old: Raw | None, at: int, folder: str, log_end: _LogEnd) -> tuple[str, Signature]:
     disk, file = turn.disk, file_of(wish.name)
     staged = "" if wish.data is None else stage(disk, turn.tmp, wish.data, old.mode if old else 0o600)
     try:
-        tail = log.read_tail(disk, turn.log)
+        tail = log_end.tail
         kept = _keep(turn, at, wish.name, old, tail.number) if old else ""
-        log.append(disk, turn.log, tail, _entry(turn, wish, old, tail.number, folder), turn.key)
+        log.append(disk, log_end.fd, tail, _entry(turn, wish, old, tail.number, folder), turn.key)
         made = signature_of(disk.stat(staged, turn.tmp)) if staged else UNSETTLED
         _look_again(turn, at, wish.name, old)
         try:

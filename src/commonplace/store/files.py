@@ -16,7 +16,7 @@ from contextlib import AbstractContextManager, suppress
 from commonplace.errors import BadFormat, BadName, NotFound, StoreError
 from commonplace.store.base import Call, Change, Found, Inventory, Problem, Pulse, Seen, Then, Written
 from commonplace.store.disk import Disk
-from commonplace.store.paths import INDEX, PLACES, file_of, oddity_of, place_of, printable, shown, stem_of
+from commonplace.store.paths import CONTROL, INDEX, PLACES, file_of, oddity_of, place_of, printable, shown, stem_of
 from commonplace.store.provenance import Provenance
 from commonplace.store.raw import find, open_notebook, open_place, pulse_of, signature_of, why_closed, why_not
 from commonplace.store.trouble import told
@@ -82,7 +82,9 @@ class FileStore:
                 for folder in PLACES:
                     self._scan_folder(root, folder, seen, problems)
             mark = self._provenance.mark()
-        return Inventory(tuple(seen[name] for name in sorted(seen)), tuple(problems), mark)
+            lost = "" if mark else self._provenance.lost()
+        where = f"{CONTROL}/{lost}" if lost else ""
+        return Inventory(tuple(seen[name] for name in sorted(seen)), tuple(problems), mark, where)
 
     def pulse(self) -> Pulse:
         with told(self.path, "looking at it"), open_notebook(self._disk, self.path) as root:
@@ -129,9 +131,9 @@ class FileStore:
             note = ready or parse(landed.source, wish.name, landed.folder)
             if note.folder != landed.folder:
                 note = replace(note, folder=landed.folder)
-            warnings: tuple[str, ...] = ()
+            warnings = landed.warnings
             if then is not None and landed.outcome != "unchanged":
-                warnings = then(_told(turn, wish, landed, note if ready else None))
+                warnings += then(_told(turn, wish, landed, note if ready else None))
         return Written(landed.outcome, note, landed.kept, warnings)
 
     def _scan_folder(self, root: int, folder: str, seen: dict[str, Seen], problems: list[Problem]) -> None:

@@ -16,6 +16,7 @@ INDEX = "MEMORY.md"
 CONTROL = ".commonplace"
 LOG = "log.jsonl"  # in the control folder: every change, a line each
 KEY = "key"  # in the control folder: what the log is sealed with
+FORMAT_FILE = "format"  # in the control folder: made last, so that where it is, the rest was
 TMP = "tmp"  # in the control folder: bytes on their way to the notes
 HISTORY = "history"  # in the control folder: every version that was replaced or forgotten
 PLACES = ("", *FOLDERS)

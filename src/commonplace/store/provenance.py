@@ -7,13 +7,13 @@ from __future__ import annotations
 
 import errno
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import NamedTuple
 
 from commonplace.digest import digest
 from commonplace.store.base import HAND, Signature, trust_of
 from commonplace.store.disk import Disk
-from commonplace.store.paths import CONTROL, KEY, LOG
+from commonplace.store.paths import CONTROL, FORMAT_FILE, KEY, LOG
 from commonplace.store.raw import LINKED, signature_of
 
 # This much of a log's end holds the last two hundred thousand changes; what was written before counts as by hand.
@@ -75,6 +75,14 @@ class Provenance:
             return ""
         self._closed = False
         return mark
+
+    def lost(self) -> str:
+        """What tells who wrote the notes and is gone, of a notebook that was begun with it: a file's name, or ''."""
+        with suppress(OSError), open_control(self._disk, self._path) as control:
+            there = self._disk.names(control)
+            if FORMAT_FILE in there:
+                return next((name for name in (LOG, KEY) if name not in there), "")
+        return ""
 
     def _catch_up(self) -> _Known:
         from commonplace.store import log

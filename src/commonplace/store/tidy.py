@@ -12,10 +12,10 @@ from contextlib import contextmanager
 from commonplace.errors import Obstructed
 from commonplace.store.audit import FILES, FOLDERS
 from commonplace.store.disk import Disk
-from commonplace.store.paths import CONTROL, HISTORY, INDEX, KEY, LOG, PLACES, stem_of
+from commonplace.store.paths import CONTROL, FORMAT_FILE, HISTORY, INDEX, KEY, LOG, PLACES, stem_of
 from commonplace.store.raw import open_place
 from commonplace.store.trouble import told
-from commonplace.store.turn import FORMAT_FILE, open_or_make, take_turn
+from commonplace.store.turn import open_or_make, take_turn
 
 _OTHERS = 0o077
 

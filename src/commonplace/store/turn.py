@@ -16,17 +16,16 @@ from commonplace.errors import NewerFormat, Obstructed
 from commonplace.store import log
 from commonplace.store.disk import Disk
 from commonplace.store.locking import WAIT_SECONDS, lock
-from commonplace.store.paths import CONTROL, HISTORY, KEY, LOG, TMP
+from commonplace.store.paths import CONTROL, FORMAT_FILE, HISTORY, KEY, LOG, TMP
 from commonplace.store.raw import read_whole
 
 FORMAT = 1
-FORMAT_FILE = "format"
 # The format and key files are a few bytes; more is not ours, and not read.
 _SMALL = 256
 
 
 class Turn(NamedTuple):
-    """Descriptors of a notebook's folders and its log, while this writer holds the lock."""
+    """Descriptors of a notebook's folders, while this writer holds the lock."""
 
     disk: Disk
     path: str
@@ -34,7 +33,6 @@ class Turn(NamedTuple):
     control: int
     tmp: int
     history: int
-    log: int
     key: bytes
 
 
@@ -70,7 +68,7 @@ def take_turn(disk: Disk, path: str, *, visit: bool = False) -> Iterator[Turn]:
         tmp, history = (hold(_folder(disk, name, control, visit=visit)) for name in (TMP, HISTORY))
         _clear(disk, tmp)
         key = read_small(disk, KEY, control) if visit else _key(disk, tmp, control)
-        yield Turn(disk, path, root, control, tmp, history, hold(disk.open_append(LOG, control)), key)
+        yield Turn(disk, path, root, control, tmp, history, key)
     finally:
         try:
             if guard is not None:

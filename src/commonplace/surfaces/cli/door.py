@@ -9,7 +9,7 @@ from commonplace.open import open_memory
 from commonplace.settings import read_settings, switched_off
 from commonplace.surfaces import shown
 from commonplace.surfaces.cli.finding import recall
-from commonplace.surfaces.cli.opened import DONE, Misuse, Opened, failed, unheard
+from commonplace.surfaces.cli.opened import DONE, Misuse, Opened, failed, tell_of_loss, unheard
 from commonplace.surfaces.cli.options import RECALL, quickly
 
 
@@ -25,7 +25,9 @@ def enter(args: Sequence[str]) -> int | None:
     try:
         settings = read_settings(directory)
         with open_memory(settings=settings) as memory:
-            recall(Opened(memory, settings, as_json), words, **given)
+            opened = Opened(memory, settings, as_json)
+            recall(opened, words, **given)
+            tell_of_loss(opened)
         shown.flush()
     except Misuse:
         return None  # nothing is printed yet, and click says how it is meant

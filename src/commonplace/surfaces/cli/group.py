@@ -17,7 +17,16 @@ from commonplace.outcomes import Conflict
 from commonplace.prompt.preamble import FULL, PROFILES
 from commonplace.settings import read_settings, switched_off
 from commonplace.surfaces import shown
-from commonplace.surfaces.cli.opened import INTERRUPTED, Misuse, Opened, failed, print_no, say_failed, unheard
+from commonplace.surfaces.cli.opened import (
+    INTERRUPTED,
+    Misuse,
+    Opened,
+    failed,
+    print_no,
+    say_failed,
+    tell_of_loss,
+    unheard,
+)
 from commonplace.surfaces.cli.options import MOST_HITS, SHARED, Option
 
 _OVERTAKEN = "another process changed it just now; look at it, then try again"
@@ -89,7 +98,9 @@ def command(
             profile = PROFILES.get(given.get("tools", ""), FULL)
             one = Opened(open_memory(settings=settings, profile=profile), settings, as_json)
             with nullcontext() if waits else shown.patience():
-                return _ended(one, lambda: work(one, **given))
+                code = _ended(one, lambda: work(one, **given))
+                tell_of_loss(one)
+                return code
 
         made: Callable[..., Any] = opened
         for option in reversed((*options, *map(table_option, SHARED))):

@@ -65,6 +65,12 @@ def caller(settings: Settings) -> Call:
     return Call(origin="person" if typed else "agent", actor="commonplace")
 
 
+def tell_of_loss(opened: Opened) -> None:
+    """Say so where what tells who wrote the notes was found to be gone."""
+    if lost := opened.memory.lost():
+        shown.complain(f"{lost} is gone, so nobody can say who wrote the notes; run `commonplace doctor{opened.at}`")
+
+
 def failed(problem: CommonplaceError, *, as_json: bool, near: Sequence[str] = ()) -> int:
     """Tell what went wrong, and answer the code to end with."""
     if as_json:
