@@ -5,6 +5,7 @@ import fcntl
 import json
 import os
 import random
+import shlex
 import shutil
 import sqlite3
 import subprocess
@@ -132,8 +133,7 @@ def test_a_store_that_keeps_nothing_beside_its_notes_is_looked_at_as_far_as_it_g
 # What is to be known of the notebooks that are kept, written by us and by others.
 KEPT = {
     "format-1/book": [
-        (NOTE, "odd", "user_prefs.md"),
-        (NOTE, "unlogged", "feedback/qwen.md"), (NOTE, "unlogged", "from-claude.md"), (NOTE, "unlogged", "plain.md"),
+        (NOTE, "odd", "user_prefs.md"), (NOTE, "unlogged", "."),
     ],
     "others/claude-code": [
         (WARNING, "links", "feedback_testing.md"), (WARNING, "unread", "archive"), (NOTE, "description", "project_auth.md"),
@@ -662,6 +662,29 @@ def test_a_notebook_is_closed_to_others_only_when_that_is_asked_for(place, tally
         assert lasting(place) == before
 
 
+@pytest.mark.promise
+def test_closing_a_notebook_leaves_no_file_of_a_note_open_wherever_it_is_kept(place, tally):
+    book = place / "book"
+    for name in ("fact-1.md", "fact-3.md", "sessions/2026-05-15-08h00-a1b2.md"):
+        (book / name).chmod(0o644)
+    (book / "MEMORY.md").write_text("# My own\n")
+    (book / "MEMORY.md").chmod(0o644)
+    for name in ("fact-1.sync-conflict-20260515-080000-ABCDEFG.md", "fact-1.md~"):
+        data(name, b"The fact.")(book)
+        (book / name).chmod(0o644)
+    with opened(book, place / "home") as memory:
+        for name in ("fact-1", "fact-3"):
+            memory.save("It says something else now.", name=name, replace=True, call=AGENT)
+        memory.forget("fact-1", call=AGENT)
+    kept = [path for path in book.rglob("*") if path.is_file() and path.stat().st_mode & 0o077]
+    assert len([path for path in kept if "history" in path.parts]) >= 4
+    with opened(book, place / "home") as memory:
+        [mended] = mend(memory, examine(memory), private=True)  # though nobody can come to them
+        with tally("R27", mended.what):
+            assert [path for path in book.rglob("*") if path.stat().st_mode & 0o077] == []
+        assert mend(memory, examine(memory), private=True) == ()
+
+
 def test_what_is_gone_from_the_control_folder_is_not_made_anew_by_mending(place):
     stale(place)
     for name in ("key", "log.jsonl", "format"):
@@ -763,6 +786,79 @@ def test_a_log_begun_anew_is_known_also_where_nothing_was_ever_replaced(book, ho
     (book / ".commonplace" / "log.jsonl").unlink()
     opened(book, home).save("Another fact.", name="another", call=AGENT)
     assert (NOTE, "log", at_line(1)) in told(opened(book, home))
+
+
+# --- what is told of many notes at once ----------------------------------------------------------------------------
+
+
+def test_notes_of_another_tool_are_one_finding_with_their_count_and_in_json_their_names(book, home, capsys):
+    shutil.copytree(NOTES / "others/claude-code", book)
+    at = ["--dir", str(book)]
+    assert "unlogged" not in run_out(capsys, "doctor", *at), "nobody has used ours here"
+    run(["remember", "A fact of ours.", *at])
+    [line] = [line for line in run_out(capsys, "doctor", *at).splitlines() if "unlogged" in line]
+    assert line.startswith("note unlogged .: 7 notes made or changed with another tool (debugging, feedback_lint, ")
+    said = json.loads(run_out(capsys, "doctor", "--json", *at))
+    [found] = [one for one in said["findings"] if one["check"] == "unlogged"]
+    stems = {path.stem for path in (NOTES / "others/claude-code").glob("*.md")} - {"MEMORY"}
+    assert set(found["names"]) == stems
+
+
+def run_out(capsys, *args):
+    capsys.readouterr()
+    run(list(args))
+    return capsys.readouterr().out
+
+
+# --- cures that can be typed ---------------------------------------------------------------------------------------
+
+COPIES = [
+    "fact-1.sync-conflict-20260515-080000-ABCDEFG.md", "fact-1 (conflicted copy).md", "fact-1 (Ana's conflicted copy 2026-05-15).md",
+    "sessions/2026-05-15-08h00-a1b2 (conflicted copy).md", "gone (conflicted copy).md", "MEMORY (conflicted copy).md",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("copy", COPIES)
+@pytest.mark.parametrize("named", [True, False])
+def test_the_cure_of_a_conflict_copy_works_as_it_is_printed(place, capsys, monkeypatch, tmp_path, copy, named):
+    book = place / "book"
+    if not named:
+        monkeypatch.setenv("MEMORY_DIR", str(book))
+    data(copy, b"The other machine's words.\n")(book)
+    data("fact-1-copy.md", b"Another fact that is in the way.\n")(book)
+    at = ["--dir", str(book)] if named else []
+    out = run_out(capsys, "doctor", *at).splitlines()
+    assert "as `commonplace doctor` says" not in "".join(out)
+    [command] = [line.strip() for line in out if line.startswith(("  mv ", "  rm "))]
+    path = tmp_path / "bin"
+    path.mkdir()
+    (path / "commonplace").write_text(f'#!/bin/sh\nexec {sys.executable} -m commonplace "$@"\n')
+    (path / "commonplace").chmod(0o755)
+    monkeypatch.setenv("PATH", f"{path}:{os.environ['PATH']}")
+    done = subprocess.run(command, shell=True, capture_output=True, text=True, cwd=tmp_path, check=False)
+    assert done.returncode == 0, (command, done)
+    assert not (book / copy).exists()
+    said = [note.body for note in opened(book, place / "home").notes().notes if "other machine" in note.body]
+    assert len(said) == (0 if "MEMORY" in copy else 1)
+    assert "conflict" not in run_out(capsys, "doctor", *at)
+
+
+def test_a_conflict_copy_no_command_can_name_is_told_of_in_words(place):
+    copy = "fact-1\x1b (conflicted copy).md"
+    data(copy, b"x")(place / "book")
+    [found] = examine(opened(place / "book", place / "home")).findings
+    assert (found.check, found.command) == ("unread", "")
+    assert "letters, digits and hyphens" in found.cure
+
+
+@pytest.mark.parametrize("where", ["plain", "with space", "o'brien"])
+def test_a_cure_names_the_notebook_it_was_asked_about(place, capsys, where):
+    shutil.copytree(place / "book", place / where)
+    (place / where / "MEMORY.md").write_text("# My own\n")
+    out = run_out(capsys, "doctor", "--dir", str(place / where))
+    command = out.split("`")[1]
+    assert run(shlex.split(command)[1:]) == 0
+    assert "mended index" in capsys.readouterr().out
 
 
 # --- the log, read in pieces --------------------------------------------------------------------------------------
@@ -975,7 +1071,7 @@ def test_the_command_mends_and_tells_what_is_left(place, capsys):
     assert said["sound"] is True
     assert said["mended"] == [{"check": "index", "what": "MEMORY.md is written again", "done": True}]
     assert [one["check"] for one in said["findings"]] == ["exposed"]
-    assert set(said["findings"][0]) == {"check", "where", "what", "cure", "severity", "fixable"}
+    assert set(said["findings"][0]) == {"check", "where", "what", "cure", "severity", "fixable", "names", "command"}
     assert run(["doctor", "--fix", "--private", "--dir", str(place / "book")]) == 0
     assert (
         capsys.readouterr().out

@@ -7,7 +7,9 @@ It knows Memory and what a checkup lays open; no files, no tables, no surface.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Container, Iterable, Iterator, Sequence
+from shlex import quote
 from typing import NamedTuple, TypeVar
 from unicodedata import normalize
 
@@ -23,10 +25,13 @@ from commonplace.note.slug import slugify
 from commonplace.store.audit import Audit
 from commonplace.store.base import Problem, Pulse
 from commonplace.store.looking import DAMAGE, NOTE, SEVERITIES, WARNING, Finding
-from commonplace.store.paths import INDEX, SUFFIX, place_of, stem_of
+from commonplace.store.paths import INDEX, SUFFIX, copied_from, place_of, printable, stem_of
 
-_FIX = "`commonplace doctor --fix` "
+_MENDING = "commonplace doctor --fix"
+_FIX = f"`{_MENDING}` "
 _AGAIN = _FIX + "lets it begin again from the files"
+# Notes of one sort that are named; `--json` has them all.
+_SOME = 3
 # How often what others are changing is looked at again.
 _LOOKS = 5
 T = TypeVar("T")
@@ -52,8 +57,11 @@ class Mended(NamedTuple):
     done: bool
 
 
-def examine(memory: Memory) -> Examination:
-    """Look at every byte of a notebook, and at all that is derived from it."""
+def examine(memory: Memory, at: str = "") -> Examination:
+    """Look at every byte of a notebook, and at all that is derived from it.
+
+    `at` is what a command needs to mean this notebook, so that the cures can be typed as they stand.
+    """
     checkup = memory.checkup()
     if checkup is None:
         return Examination((), 0)
@@ -64,14 +72,15 @@ def examine(memory: Memory) -> Examination:
     findings += audit.findings if audit else ()
     if look:
         problems = look.fresh.problems()
-        findings += map(_odd, problems)
+        findings += [_copy(one, memory.where, notes, at) or _odd(one) for one in problems]
         findings += [found for check in (_twins, _undescribed) for found in check(notes)]
         findings += _dead_links(notes, _unread(problems))
         findings += _expired(notes, checkup)
         derived = _tried_to(lambda: _derived(checkup, look, findings), findings)
         findings += _unlogged(notes, audit, _lost_by_log(derived, audit) if derived else ())
         findings += _differing(derived, audit) if derived else ()
-    return Examination(tuple(sorted(set(findings), key=_worst_first)), audit.looked_at if audit else len(notes))
+    found = {one._replace(cure=one.cure.replace(_MENDING, _MENDING + at)) for one in findings}
+    return Examination(tuple(sorted(found, key=_worst_first)), audit.looked_at if audit else len(notes))
 
 
 def mend(memory: Memory, examination: Examination, *, private: bool = False) -> tuple[Mended, ...]:
@@ -80,7 +89,7 @@ def mend(memory: Memory, examination: Examination, *, private: bool = False) -> 
     if checkup is None:
         return ()
     wanted = {finding.check for finding in examination.findings if finding.fixable}
-    wanted |= {"exposed"} & {finding.check for finding in examination.findings} if private else set()
+    wanted |= {"exposed"} if private else set()
     ways: dict[str, Callable[[], Mended]] = {
         "modes": lambda: _counted("modes", "private again: {}", checkup.make_private()),
         "exposed": lambda: _counted("exposed", "closed to others: {}", checkup.close_to_others()),
@@ -88,7 +97,8 @@ def mend(memory: Memory, examination: Examination, *, private: bool = False) -> 
         "staged": lambda: _cleared(checkup),
         "index": lambda: _unless("index", f"{INDEX} is written again", checkup.publish()),
     }
-    return tuple(_tried(check, way) for check, way in ways.items() if check in wanted)
+    done = (_tried(check, way) for check, way in ways.items() if check in wanted)
+    return tuple(one for one in done if one.what)
 
 
 def _worst_first(finding: Finding) -> tuple[int, str, str, str]:
@@ -125,6 +135,29 @@ def _odd(problem: Problem) -> Finding:
     if not cure or cure == "not read":
         what, cure = problem.what, "put a plain file in its place, or remove it"
     return Finding("unread", problem.file, what, cure[:1].lower() + cure[1:], WARNING)
+
+
+def _copy(problem: Problem, where: str, notes: Sequence[Note], at: str) -> Finding | None:
+    """A sync tool's conflict copy of a note: no command can name it before it has a name a note can have."""
+    folder, _, file = problem.file.rpartition("/")
+    of = copied_from(file)
+    if not problem.unread or not of.endswith(SUFFIX):
+        return None
+    path = os.path.join(where, problem.file)
+    what, cure, command = problem.what.partition(";")[0], "", ""
+    if of == INDEX:
+        cure, command = "take it away: the index is made from the notes", f"rm {quote(path)}"
+    elif (stem := stem_of(of)) and not stem.startswith("-") and file == printable(file):
+        there = {note.name for note in notes}
+        names = (stem, f"{stem}-copy", *(f"{stem}-copy-{number}" for number in range(2, 100)))
+        spare = next((name for name in names if name not in there and stem_of(name + SUFFIX)), "")
+        cure = f"the note it is a copy of is gone: let it be that note, as {stem}"
+        command = f"mv -n {quote(path)} {quote(os.path.join(where, place_of(spare, folder)))}"
+        if spare != stem:
+            cure = "put the two together, then edit what stands there twice"
+            command += f" && commonplace merge {quote(stem)} {quote(spare)}{at}"
+    cure = cure or "give it a name of letters, digits and hyphens, ending in .md; then merge the two"
+    return Finding("unread", problem.file, what, cure, WARNING, command=command)
 
 
 def _twins(notes: Sequence[Note]) -> Iterator[Finding]:
@@ -186,10 +219,15 @@ def _unlogged(notes: Sequence[Note], audit: Audit | None, lost: Container[str]) 
     """
     if audit is None or not audit.begun or audit.vouched is None:
         return
-    for note in notes:
-        if note.name not in audit.vouched and note.name not in lost:
-            what = "made or changed with another tool: the log does not know these bytes"
-            yield Finding("unlogged", _place(note), what, "nothing, if it says what it should", NOTE)
+    found = [note for note in notes if note.name not in audit.vouched and note.name not in lost]
+    names = tuple(note.name for note in found)
+    if len(found) == 1:
+        what = "made or changed with another tool: the log does not know these bytes"
+        yield Finding("unlogged", _place(found[0]), what, "nothing, if it says what it should", NOTE, names=names)
+    elif found:
+        some = ", ".join(map(printable, names[:_SOME])) + (", ..." if len(names) > _SOME else "")
+        what = f"{len(found):,} notes made or changed with another tool ({some}): the log does not know their bytes"
+        yield Finding("unlogged", ".", what, "nothing, if they say what they should", NOTE, names=names)
 
 
 # --- what is derived -----------------------------------------------------------------------------------------
@@ -251,7 +289,8 @@ def _tried(check: str, way: Callable[[], Mended]) -> Mended:
 
 
 def _counted(check: str, what: str, count: int) -> Mended:
-    return Mended(check, what.format(f"{count} {'file or folder' if count == 1 else 'files and folders'}"), done=True)
+    files = f"{count} {'file or folder' if count == 1 else 'files and folders'}"
+    return Mended(check, what.format(files) if count else "", done=True)
 
 
 def _cleared(checkup: Checkup) -> Mended:

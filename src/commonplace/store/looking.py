@@ -39,6 +39,8 @@ class Finding(NamedTuple):
     cure: str
     severity: str
     fixable: bool = False  # it can be mended without losing anything
+    names: tuple[str, ...] = ()  # the notes it is about, where it is about notes of one sort
+    command: str = ""  # the cure as it can be typed, where one line of a shell does it
 
 
 class Look:

@@ -101,7 +101,8 @@ def oddity_of(file: str) -> str:
     stem = file[: -len(SUFFIX)]
     found = re.fullmatch(_CONFLICT, stem)
     if found:
-        return f"a sync tool's conflict copy of {shown(found['of'] + SUFFIX)}; not read. Merge the two, then delete it"
+        copy = f"a sync tool's conflict copy of {shown(found['of'] + SUFFIX)}"
+        return f"{copy}; not read. Put the two together, as `commonplace doctor` says"
     if stem.casefold() in NOT_NOTES:
         return ""
     return "a name no note can have; not read. Rename it to letters, digits and hyphens, ending in .md"

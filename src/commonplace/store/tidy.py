@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from commonplace.errors import Obstructed
 from commonplace.store.audit import FILES, FOLDERS
 from commonplace.store.disk import Disk
-from commonplace.store.paths import CONTROL, FORMAT_FILE, HISTORY, INDEX, KEY, LOG, PLACES, stem_of
+from commonplace.store.paths import CONTROL, FORMAT_FILE, HISTORY, INDEX, KEY, LOG, PLACES, oddity_of, stem_of
 from commonplace.store.raw import open_place
 from commonplace.store.trouble import told
 from commonplace.store.turn import open_or_make, take_turn
@@ -39,7 +39,10 @@ def make_private(disk: Disk, path: str) -> int:
 
 
 def close_to_others(disk: Disk, path: str) -> int:
-    """Take from the group and others what they may do with the notebook and its notes. Answers for how many."""
+    """Take from the group and others what they may do with the notebook, its notes and their old versions.
+
+    Answers for how many. What an editor or a sync tool left of a note is closed with it.
+    """
     with told(path, "closing it to others"), _root(disk, path) as root:
         held = stat.S_IMODE(disk.stat_fd(root).st_mode)
         disk.chmod(root, held & ~_OTHERS)
@@ -49,13 +52,32 @@ def close_to_others(disk: Disk, path: str) -> int:
             if at is None:
                 continue
             try:
-                files = [file for file in disk.names(at) if file == INDEX or stem_of(file) is not None]
+                files = [file for file in disk.names(at) if _of_notes(file)]
                 closed += sum(_close(disk, file, at, stat.S_ISREG) for file in files)
             finally:
                 if at != root:
                     disk.close(at)
             closed += _close(disk, place, root, stat.S_ISDIR) if place else 0
-        return closed
+        return closed + _close_kept(disk, root)
+
+
+def _of_notes(file: str) -> bool:
+    """Whether a file holds a note, the index of them, or what a tool left of one."""
+    return file == INDEX or stem_of(file) is not None or bool(oddity_of(file))
+
+
+def _close_kept(disk: Disk, root: int) -> int:
+    """Close the versions in the history: each kept the mode of the note it was."""
+    with _folder(disk, CONTROL, root) as control, _folder(disk, HISTORY, control) as history:
+        if history is None:
+            return 0
+        shelves = [name for name in disk.names(history) if stat.S_ISDIR(disk.stat(name, history).st_mode)]
+        return sum(_close_shelf(disk, shelf, history) for shelf in shelves)
+
+
+def _close_shelf(disk: Disk, shelf: str, history: int) -> int:
+    with _folder(disk, shelf, history) as at:
+        return 0 if at is None else sum(_close(disk, file, at, stat.S_ISREG) for file in disk.names(at))
 
 
 def clear(disk: Disk, path: str) -> None:
@@ -124,8 +146,11 @@ def _root(disk: Disk, path: str) -> Iterator[int]:
 
 
 @contextmanager
-def _folder(disk: Disk, name: str, at: int) -> Iterator[int | None]:
-    """A folder, open; None where there is none."""
+def _folder(disk: Disk, name: str, at: int | None) -> Iterator[int | None]:
+    """A folder, open; None where there is none, or none it could be in."""
+    if at is None:
+        yield None
+        return
     try:
         fd = disk.open_dir(name, at)
     except (FileNotFoundError, NotADirectoryError):

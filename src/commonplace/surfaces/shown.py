@@ -231,6 +231,8 @@ def say_examination(examination: Examination, mended: tuple[Mended, ...], *, as_
     for found in examination.findings:
         say_line(f"{found.severity} {found.check} {found.where}: {found.what}")
         say_line(found.cure, indent=2)
+        if found.command:
+            say(f"  {one_line(found.command)}")  # not folded: it can be copied
     files, findings = _so_many(examination.looked_at, "file"), _so_many(len(examination.findings), "finding")
     return say(f"{files} looked at, {findings}")
 

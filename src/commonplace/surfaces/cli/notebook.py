@@ -75,9 +75,9 @@ def doctor(opened: Opened, fix: bool, private: bool) -> int:
     """
     from commonplace.care.doctor import examine, mend
 
-    found = examine(opened.memory)
+    found = examine(opened.memory, opened.at)
     mended = mend(opened.memory, found, private=private) if fix else ()
-    found = examine(opened.memory) if mended else found
+    found = examine(opened.memory, opened.at) if mended else found
     shown.say_examination(found, mended, as_json=opened.json)
     if not found.looked_at and not opened.json:
         shown.say_line(f"there is no notebook in {opened.memory.where}", to_error=True)
