@@ -6,7 +6,7 @@ import stat
 import pytest
 
 from commonplace import Note, open_memory
-from commonplace.care.near import near, slips
+from commonplace.care.near import meant, near, slips
 from commonplace.note.lint import called, faults
 from commonplace.trace import Trace
 
@@ -31,6 +31,18 @@ NOTES = [Note(name=name, body="It is so.") for name in NAMES]
 )  # fmt: skip
 def test_a_name_that_is_nearly_right_brings_the_one_that_was_meant(asked, meant):
     assert near(NOTES, asked)[0] == meant
+
+
+def test_of_two_notes_with_one_title_both_are_named():
+    notes = [Note(name=name, body="It is so.", title="our staging server") for name in ("otter", "otter-2")]
+    assert near(notes, "our staging") == ["otter", "otter-2"]
+    assert near(notes, "otter-2") == ["otter"], "a name that was asked for is not what was meant by it"
+
+
+def test_the_nearest_word_comes_first_and_what_is_far_behind_it_not_at_all():
+    assert meant("recal", ["preamble", "recall", "list"]) == ["recall"]
+    assert meant("tag", ["tags", "tagx", "tab"]) == ["tagx", "tags"]
+    assert meant("zzz", ["recall", "list"]) == []
 
 
 @pytest.mark.parametrize("asked", ["", "...", "\0", "zzzzzzzz", "x" * 10_000, "../../etc/passwd"])

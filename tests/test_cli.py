@@ -28,6 +28,7 @@ from commonplace.care.versions import local
 from commonplace.settings import read_settings
 from commonplace.surfaces.cli import notebook
 from commonplace.surfaces.cli.app import cli, run
+from commonplace.surfaces.cli.group import CALLED_ELSEWHERE
 from commonplace.surfaces.cli.opened import caller
 from commonplace.surfaces.cli.page import ANSWERS
 from commonplace.tools.render import SHAPES as rendered
@@ -233,6 +234,68 @@ def test_a_word_that_is_nearly_right_is_answered_by_the_one_that_was_meant(ana, 
 
 def test_text_that_asks_for_json_does_not():
     assert command("remember", "--nonsense", "--", "--json")[:2] == (2, b"")
+
+
+MEANT = {
+    "recal": "recall", "rember": "remember", "remeber": "remember", "remembr": "remember", "lsit": "list", "shwo": "show", "forgt": "forget",
+    "statsu": "status", "docter": "doctor", "delte": "forget", "ranme": "rename", "marge": "merge", "udno": "undo", "dif": "diff",
+    "serach": "recall", "histroy": "log", "search": "recall", "find": "recall", "delete": "forget", "rm": "forget", "remove": "forget",
+    "history": "log", "add": "remember", "save": "remember", "new": "remember", "ls": "list", "cat": "show", "view": "show", "read": "show",
+    "mv": "rename",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("word", "meant"), MEANT.items())
+def test_a_command_there_is_not_brings_the_one_that_was_meant(ana, word, meant):
+    code, out, err = command(word, "a fact", "deploy")
+    assert (code, out) == (2, b"")
+    assert f"No such command {word!r}.\ndid you mean {meant}?\n  commonplace {meant} 'a fact' deploy\n" in err.decode()
+    assert f"did you mean {meant}?" in command("help", word)[2].decode()
+    code, _, err = command(word, "--force", "deploy")
+    assert (code, err.decode().endswith(f"did you mean {meant}?\n")) == (2, True)
+
+
+def test_what_other_tools_call_a_thing_is_none_of_our_commands_and_names_one():
+    assert not set(CALLED_ELSEWHERE) & set(cli.commands)
+    assert set(CALLED_ELSEWHERE.values()) <= set(cli.commands)
+
+
+def test_help_is_a_word_as_well_as_an_option(ana, monkeypatch):
+    for name in cli.commands:
+        assert command("help", name) == command(name, "--help")
+    assert command("help") == command("--help")
+    assert command("help", "no", "such")[0] == 2
+    monkeypatch.setenv("COMMONPLACE", "off")
+    assert command("help", "list") == command("list", "--help")
+    assert command("search", "x") == (0, b"", b"")
+
+
+@pytest.mark.parametrize(
+    ("args", "meant"),
+    [
+        (["list", "--knd", "user"], "--kind"), (["recall", "x", "--sinse", "2026-01-01"], "--since"), (["remember", "x", "--nmae", "x"], "--name"),
+        (["recall", "x", "--limt", "3"], "--limit"), (["doctor", "--fixx"], "--fix"), (["remember", "x", "--unpin"], "--pin or --no-pin"),
+    ],
+)  # fmt: skip
+def test_an_option_there_is_not_brings_the_one_that_was_meant(ana, args, meant):
+    code, _, err = command(*args)
+    assert code == 2
+    assert f"did you mean {meant}?" in err.decode(), err
+
+
+def test_a_recall_that_finds_nothing_says_in_a_line_what_to_try(ana):
+    command("remember", "Deploys run on Tuesdays", "--name", "deploy", "--tag", "ops")
+    for args, said in (
+        ([], "nothing found; try fewer"),
+        (["--kind", "user"], "nothing found with --kind user; try without"),
+        (["--kind", "user", "--tag", "ops", "-t", "a b", "--since", "2026-01-01"], "with --kind user --tag ops --tag a b --since 2026-01-01; try without"),
+        (["--limit", "3"], "nothing found; try fewer"),
+    ):  # fmt: skip
+        code, out, err = command("recall", "zeppelin", *args)
+        assert (code, out, err.count(b"\n")) == (0, b"", 1)
+        assert said in err.decode()
+        assert b"`commonplace list`" in err
+    assert b"list --dir" in command("recall", "zeppelin", "--dir", "there")[2]
 
 
 def test_answers_go_to_stdout_and_the_rest_to_stderr(ana):

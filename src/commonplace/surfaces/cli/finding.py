@@ -11,7 +11,7 @@ from commonplace.recall.asked import DAYS, DAYS_AHEAD, moment_of
 from commonplace.store.base import Problem
 from commonplace.surfaces import shown
 from commonplace.surfaces.cli.opened import Misuse, Opened
-from commonplace.surfaces.cli.options import MOST_HITS, MOST_PUSHED
+from commonplace.surfaces.cli.options import MOST_HITS, MOST_PUSHED, NARROWING
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ def recall(opened: Opened, query: Sequence[str], **given: Any) -> None:
     for typed, read in found.guessed:
         shown.say_line(f"no note holds {typed!r}; looked for {read!r}", to_error=True)
     if not found and not given["push"]:
-        shown.say_line(f"nothing found; `commonplace list{opened.at}` shows what there is", to_error=True)
+        shown.say_line(_nothing_found(opened, given), to_error=True)
     for hit in found:
         _print_hit(hit, explain=given["explain"])
     if found.more and not given["push"]:
@@ -133,6 +133,16 @@ def show(opened: Opened, name: str) -> None:
         shown.say("")
         shown.say_line(f"linked from: {', '.join(linking)}")
     return None
+
+
+def _nothing_found(opened: Opened, given: Mapping[str, Any]) -> str:
+    """What to try where a recall found nothing."""
+    said = {option: given[option.name] for option in NARROWING if given[option.name]}
+    asked = [
+        f"{option.flags[0]} {word}" for option, words in said.items() for word in (words if option.many else [words])
+    ]
+    only = f" with {' '.join(asked)}; try without or with" if asked else "; try"
+    return f"nothing found{only} fewer or other words; `commonplace list{opened.at}` shows what there is"
 
 
 def print_problems(problems: Sequence[Problem]) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import nullcontext
 from functools import wraps
 from io import StringIO
@@ -43,8 +43,27 @@ ORDER = (
 )
 
 
+# What other tools call these things.
+CALLED_ELSEWHERE = {
+    "search": "recall", "find": "recall", "delete": "forget", "rm": "forget", "remove": "forget", "history": "log",
+    "add": "remember", "save": "remember", "new": "remember", "ls": "list", "cat": "show", "view": "show", "read": "show",
+    "mv": "rename",
+}  # fmt: skip
+# A longer command line is not said back.
+_SAID_BACK = 200
+
+
 class Ordered(click.Group):
-    """A group that lists its commands by what they are for."""
+    """A group that lists its commands by what they are for, and knows what was meant by those it does not have."""
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        if args[0] in self.commands or args[0].startswith("-") or ctx.resilient_parsing:
+            return super().resolve_command(ctx, args)
+        words = {**{name: name for name in self.list_commands(ctx)}, **CALLED_ELSEWHERE}
+        meant = list(dict.fromkeys(words[word] for word in _meant(args[0], words)))
+        raise _Misused(f"No such command {args[0]!r}.", meant, ctx, _instead(meant, args[1:]))
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - as click asks
         named = [name for _, names in ORDER for name in names if name in self.commands]
@@ -125,17 +144,19 @@ def table_option(option: Option) -> Callable[[Any], Any]:
 
 
 def _run(args: list[str]) -> int:
+    args = [*args[1:], "--help"] if args[:1] == ["help"] and len(args) <= 2 else args
     try:
         if switched_off() and not _asks_help(args):
             return 0
         return cli(args=args, prog_name="commonplace", standalone_mode=False) or 0
     except click.ClickException as problem:
-        near = getattr(problem, "possibilities", None) or ()
+        told = _told(problem)
         if _asks_json(args):
-            say_failed(Misuse.__name__, problem.message if near else problem.format_message(), near)
+            near = _near_to(told)
+            say_failed(Misuse.__name__, told.message if near else told.format_message(), near)
         words = StringIO()
-        problem.show(words)
-        shown.say(words.getvalue().rstrip("\n") + _way_on(problem, args[0] if args else ""), to_error=True)
+        told.show(words)
+        shown.say(words.getvalue().rstrip("\n") + _way_on(told, args[0] if args else ""), to_error=True)
         return problem.exit_code
     except click.Abort:
         return INTERRUPTED
@@ -156,18 +177,20 @@ def _asks_json(args: list[str]) -> bool:
 
 
 class _Misused(click.UsageError):
-    """A misuse in the words of a command, as click tells of it."""
+    """A command line that cannot be run: what may have been meant by it, and the whole line where that is certain."""
 
-    def __init__(self, problem: Misuse) -> None:
-        super().__init__(str(problem))
-        self.possibilities = problem.near
+    def __init__(
+        self, message: str, near: Sequence[str] = (), ctx: click.Context | None = None, instead: str = ""
+    ) -> None:
+        super().__init__(message, ctx)
+        self.near, self.instead = near, instead
 
 
 def _ended(opened: Opened, work: Callable[[], Any]) -> int:
     try:
         return work() or 0
     except Misuse as problem:
-        raise _Misused(problem) from None
+        raise _Misused(str(problem), problem.near) from None
     except Changed as problem:
         return print_no(opened, Conflict(problem.name, _OVERTAKEN, "", opened.memory.present(problem.name)))
     except CommonplaceError as problem:
@@ -183,13 +206,47 @@ def _near(opened: Opened, problem: CommonplaceError) -> list[str]:
     return near(opened.memory.notes().notes, problem.name)
 
 
+def _meant(word: str, known: Iterable[str]) -> list[str]:
+    """What is known and was meant by a word: itself, else what is like it."""
+    from commonplace.care.near import meant
+
+    known = list(known)
+    return [word] if word in known else meant(word, known)
+
+
+def _instead(meant: Sequence[str], rest: Sequence[str]) -> str:
+    """The command line that was meant, where there is no doubt of it."""
+    from shlex import join
+
+    line = join(["commonplace", *meant, *rest])
+    sure = len(meant) == 1 and rest and not any(word.startswith("-") for word in rest) and len(line) <= _SAID_BACK
+    return line if sure else ""
+
+
+def _told(problem: click.ClickException) -> click.ClickException:
+    """A problem as it is told: to an option there is not belong those that are like it, as to anything else."""
+    if not isinstance(problem, click.NoSuchOption) or problem.ctx is None:
+        return problem
+    params = problem.ctx.command.params
+    known = {flag.lstrip("-"): flag for param in params for flag in (*param.opts, *param.secondary_opts)}
+    like = [known[word] for word in _meant(problem.option_name.lstrip("-"), known)]
+    if like:
+        return _Misused(problem.message, like, problem.ctx)
+    return click.NoSuchOption(problem.option_name, problem.message, ctx=problem.ctx)
+
+
+def _near_to(problem: click.ClickException) -> Sequence[str]:
+    return problem.near if isinstance(problem, _Misused) else ()
+
+
 def _way_on(problem: click.ClickException, first: str) -> str:
     """What click does not say: what may be meant, where there is help, what to do with text that looks like an option."""
-    if isinstance(problem, _Misused) and problem.possibilities:
-        return f"\ndid you mean {' or '.join(problem.possibilities)}?"
+    if isinstance(problem, _Misused) and problem.near:
+        line = f"\n  {problem.instead}" if problem.instead else ""
+        return f"\ndid you mean {' or '.join(problem.near)}?{line}"
     if isinstance(problem, click.UsageError) and problem.ctx is None:
         return f"\nTry 'commonplace {first} --help' for help." if first in cli.commands else ""
-    if not isinstance(problem, click.NoSuchOption) or problem.possibilities or not problem.ctx:
+    if not isinstance(problem, click.NoSuchOption) or not problem.ctx:
         return ""
     where = problem.ctx.info_name
     if where not in _TEXTS:

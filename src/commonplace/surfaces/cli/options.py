@@ -66,6 +66,8 @@ PUSH = Option(
 )
 EXPLAIN = Option(("--explain",), "explain", default=False, help="Say what each score is the sum of.")
 RECALL = (LIMIT, *FILTERS, FOR_PATH, FOR_COMMAND, FOR_TOOL, ON_ERROR, PUSH, EXPLAIN, SESSION, *SHARED)
+# What narrows down where a recall looks.
+NARROWING = (*FILTERS, FOR_PATH, FOR_COMMAND, FOR_TOOL)
 # What may stand in place of a query.
 WITHOUT_QUERY = frozenset(("for_path", "for_command", "for_tool", "on_error"))
 
