@@ -29,7 +29,7 @@ from commonplace.settings import read_settings
 from commonplace.surfaces.cli import notebook
 from commonplace.surfaces.cli.app import cli, run
 from commonplace.surfaces.cli.group import CALLED_ELSEWHERE
-from commonplace.surfaces.cli.opened import caller
+from commonplace.surfaces.cli.opened import Misuse, caller
 from commonplace.surfaces.cli.page import ANSWERS
 from commonplace.tools.render import SHAPES as rendered
 
@@ -337,6 +337,86 @@ def test_the_file_and_the_kept_version_a_save_names_are_there(ana):
     assert b"Fridays" in Path(json.loads(out)["kept"]).read_bytes()
 
 
+def ways(err):
+    """The commands that are told, by what they are for."""
+    lines = [line.partition("commonplace ") for line in err.decode().split("\n") if "commonplace " in line]
+    return {before.strip(" :"): shlex.split(line) for before, _, line in lines if not before.startswith("commonplace:")}
+
+
+def typed(words):
+    """Type command lines that are joined as a shell joins them."""
+    lines = shlex.join(words).replace("'&&'", "&&").split(" && commonplace ")
+    assert all(command(*shlex.split(line))[0] == 0 for line in lines), words
+    return len(lines)
+
+
+TEXTS = [
+    "Ana prefers tea, she said so",
+    "-v is what Ana prefers",
+    'Ana said: "it\'s tea", $HOME and `tea`',
+    "日本語のお茶が好き",
+    "x" * 301,
+    "Ana said:\n\nTea.",
+]
+
+
+@pytest.mark.parametrize("where", [None, "o'brien there"])
+@pytest.mark.parametrize("text", TEXTS)
+def test_each_way_on_from_a_conflict_works_as_it_is_told(ana, where, text):
+    at = [] if where is None else ["--dir", where]
+    command("remember", "Deploys run on Tuesdays", "--name", "deploy", "--tag", "ops", *at)
+    memory = open_memory(where)
+    for expect in ([], ["--expect", "0" * 64]):
+        code, _, err = command("remember", "--name", "deploy", "--kind", "user", *expect, *at, "--", text)
+        told, again = ways(err), text.encode()
+        assert (code, set(told)) == (4, {"to put yours in its place", "to keep both"})
+        assert ("with the text again on stdin" in err.decode()) is (len(text) > 300 or "\n" in text)
+        assert command(*told["to keep both"], stdin=again)[0] == 0
+        assert memory.read("deploy").body == "Deploys run on Tuesdays"
+        assert memory.read("deploy-2").body == text
+        assert command(*told["to put yours in its place"], stdin=again)[0] == 0
+        assert (memory.read("deploy").body, memory.read("deploy").kind, memory.read("deploy").tags) == (
+            text,
+            "user",
+            ("ops",),
+        )
+        memory.forget("deploy-2")
+        memory.save("Deploys run on Tuesdays", name="deploy", replace=True)
+    code, _, err = command("remember", "--name", "gone", "--expect", "0" * 64, *at, "--", text)
+    assert code == 4
+    assert command(*ways(err)["to save it anew"], stdin=text.encode())[0] == 0
+    assert memory.read("gone").body == text
+
+
+def test_each_way_on_from_a_rename_to_a_name_that_is_taken_works_as_it_is_told(ana):
+    for name in ("deploy", "deploy-2", "tea"):
+        command("remember", f"The fact of {name}", "--name", name, "--dir", "the re")
+    _, _, err = command("rename", "tea", "deploy", "--dir", "the re")
+    told = ways(err)
+    assert command(*told["to take another name"])[0] == 0
+    assert open_memory("the re").read("deploy-3").body == "The fact of tea"
+    command("rename", "deploy-3", "tea", "--dir", "the re")
+    assert command(*told["to put the two together"])[0] == 0
+    assert open_memory("the re").read("deploy").body == "The fact of deploy\n\nThe fact of tea"
+
+
+@pytest.mark.parametrize("where", [None, "o'brien there"])
+@pytest.mark.parametrize("more", ["Say so.", 'Say "it\'s tea", $HOME and `tea`.', "x" * 301, "\n\n- tea\n- $HOME"])
+def test_a_note_that_begins_like_another_can_become_its_correction_by_the_command_that_is_told(ana, where, more):
+    at = [] if where is None else ["--dir", where]
+    memory = open_memory(where)
+    command("remember", "Ana prefers tea.", *at)
+    assert "begins the same" not in command("remember", "Ana prefers tea.", *at)[2].decode()
+    text = f"Ana prefers tea. {more}".strip()
+    err = command("remember", text, *at)[2]
+    assert "commonplace: ana-prefers-tea begins the same; if this corrects it:" in err.decode()
+    assert typed(ways(err)[""]) in (1, 2)
+    assert [(note.name, note.body) for note in memory.notes().notes] == [
+        ("ana-prefers-tea", memory.read("ana-prefers-tea").body)
+    ]
+    assert memory.read("ana-prefers-tea").body.split() == text.split()
+
+
 # --- nothing moves a terminal ----------------------------------------------------------------------------------
 
 ESCAPES = [
@@ -530,6 +610,41 @@ def test_a_person_is_who_types_at_a_terminal_with_no_agent_around(ana, terminal,
         assert caller(read_settings(None, env)).origin == who
     monkeypatch.setattr(sys, "stdin", None)
     assert caller(read_settings(None, env)).origin == "agent"
+
+
+MINE = [
+    ({}, False, True, "person"), ({}, True, True, "person"), ({}, False, False, None), ({}, True, False, None),
+    *[({name: "1"}, False, True, None) for name in AGENT_SHELLS],
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("env", "typed", "seen", "who"), MINE)
+def test_a_pipe_is_a_persons_word_only_where_they_say_so_at_a_terminal(
+    ana, terminal, monkeypatch, env, typed, seen, who
+):
+    pipe = io.StringIO()
+    monkeypatch.setattr(sys, "stdin", terminal.keys if typed else pipe)
+    with redirect_stderr(terminal.stream if seen else pipe):
+        if who:
+            assert caller(read_settings(None, env), mine=True).origin == who
+        else:
+            with pytest.raises(Misuse, match="at a terminal"):
+                caller(read_settings(None, env), mine=True)
+
+
+def test_a_save_says_whose_word_it_is_where_it_is_not_the_persons(ana, terminal):
+    for args, said, by in (
+        (["remember", "-", "--name", "piped"], "created piped (project, by agent): A fact", "agent"),
+        (["remember", "-", "--name", "piped", "--tag", "x"], "updated piped (project, by agent): A fact", "agent"),
+        (["remember", "-", "--name", "mine", "--mine"], "created mine (project): A fact", "person"),
+        (["remember", "-", "--name", "mine", "--mine"], "unchanged mine (project): A fact", ""),
+    ):
+        out = command(*args, stdin=b"A fact", err=terminal.stream)[1]
+        assert out.decode() == said + "\n"
+        assert open_memory().find(args[3]).author() == (by or "person")
+    assert json.loads(command("remember", "Another", "--json")[1])["by"] == "agent"
+    assert command("remember", "-", "--mine", stdin=b"A fact")[0] == 2
+    assert len(open_memory().notes().notes) == 3
 
 
 def test_whatever_comes_on_stdin_is_saved_refused_or_called_wrong(ana, scale):

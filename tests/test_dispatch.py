@@ -250,7 +250,10 @@ def test_a_save_tells_what_came_of_it(ask):
         "characters nobody can see were taken out of the text.",
     ]
     again = done(ask("write", text="Ana prefers tea.\n\nWith milk."))
-    assert "created `ana-prefers-tea-2`" in again and "ana-prefers-tea begins the same" in again
+    assert (
+        "created `ana-prefers-tea-2`" in again
+        and "`ana-prefers-tea` begins the same. If this corrects it, call `memory_delete`" in again
+    )
 
 
 @pytest.mark.parametrize(

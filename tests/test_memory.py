@@ -254,8 +254,10 @@ def test_the_same_text_again_is_the_same_note(memory):
 def test_a_second_note_that_begins_alike_says_so(memory):
     first = saved(memory, "The build is slow. It was ever so.")
     second = saved(memory, "The build is slow. The cache is cold.")
-    assert first.warnings == ()
-    assert any(first.name in warning for warning in second.warnings)
+    assert (first.warnings, first.alike) == ((), "")
+    assert (second.warnings, second.alike) == ((), first.name)
+    assert saved(memory, "The build is slow. The disk is full.").alike == first.name, "the first, not the one before"
+    assert saved(memory, "The build is slow. The cache is cold.").alike == "", "it is there already"
 
 
 def test_the_same_text_with_more_said_of_it_adds_that_to_the_note(memory):

@@ -22,8 +22,6 @@ STALE = "it changed since it was read; read it again, then save with the stamp i
 _GONE = "it was forgotten since it was read; save it without a stamp to make it anew"
 _EXISTS = "a note of this name exists; read it, then correct it with its stamp, or choose another name"
 _ANOTHER = "another fact has this name; replace it, or choose another name"
-# What a save without a name says where it had to give way to another note.
-BEGINS_ALIKE = "{0} begins the same: if this corrects it, forget this one and save it under that name"
 # A title made from a text: its first clause if that has this many words, and at most this much of it.
 _GIST_WORDS = 3
 _GIST_CHARS = 50

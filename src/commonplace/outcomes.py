@@ -39,6 +39,10 @@ class Saved:
     room: Room
     kept: str = ""
     """Where the history keeps the version this one replaced."""
+    by: str = ""
+    """Whose word it was logged as; '' where nothing was changed."""
+    alike: str = ""
+    """A note that begins the same, and gave this one its name with a number: perhaps this was to correct it."""
     warnings: tuple[str, ...] = ()
 
     @property

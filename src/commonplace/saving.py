@@ -93,16 +93,17 @@ class Saving:
         except BadName:
             return _NO_NAME
         numbered = (f"{base}-{number}" for number in range(2, _NUMBERED + 1))
+        first = ""  # of the notes it gave way to
         for stem in (base, *numbered, f"{base}-{stamp_of(draft.body.encode())[:8]}"):
             known = self._catalog.named(stem)
             outcome = self.named(known[0] if known else stem, draft, call, "", replacing=False)
-            if isinstance(outcome, Saved) and stem != base:
-                return replace(outcome, warnings=(*outcome.warnings, drafting.BEGINS_ALIKE.format(base)))
+            if isinstance(outcome, Saved):
+                return replace(outcome, alike=first)
             if isinstance(outcome, Refused) and outcome.rule == "unreadable":
                 continue
             if not isinstance(outcome, Conflict):
                 return outcome
-            theirs = outcome.theirs
+            theirs, first = outcome.theirs, first or outcome.name
             if theirs is not None and drafting.says_the_same(theirs, draft):  # a tag or a kind it lacks may be new
                 outcome = self.named(theirs.name, draft, call, theirs.stamp, replacing=False)
                 if not isinstance(outcome, Conflict):
@@ -127,13 +128,13 @@ class Saving:
                 return Conflict(name=stem, why=why, ours=ready.body, theirs=old)
             note = drafting.merged(ready, old, stem, call, self._today())
             if note is old:
-                return self.saved(Written("unchanged", note))
+                return self.saved(Written("unchanged", note), call)
             self._catalog.begin()
             try:
                 written = self._store.put(note, call=call, expect=old.stamp if old else "", then=self._catalog.follow)
             except Changed:
                 continue
-            return self.saved(written._replace(warnings=(*draft.warnings, *written.warnings)))
+            return self.saved(written._replace(warnings=(*draft.warnings, *written.warnings)), call)
         raise Busy(f"{stem!r} kept changing while it was to be saved; nothing was changed. Try again")
 
     def stem(self, name: str) -> str:
@@ -163,9 +164,9 @@ class Saving:
 
         """
         self._catalog.begin()
-        return self.saved(self._store.put(note, call=call, expect=expect, then=self._catalog.follow))
+        return self.saved(self._store.put(note, call=call, expect=expect, then=self._catalog.follow), call)
 
-    def saved(self, written: Written) -> Saved:
+    def saved(self, written: Written, call: Call) -> Saved:
         """What a save answers."""
         note = written.note
         return Saved(
@@ -174,6 +175,7 @@ class Saving:
             file=self.file_of(note),
             room=self.room(changed=written.outcome != "unchanged"),
             kept=written.kept,
+            by=call.origin if written.outcome != "unchanged" else "",
             warnings=written.warnings,
         )
 

@@ -15,7 +15,7 @@ from commonplace.store.paths import SUFFIX
 # Fewer than this would leave out the one meant; more is a list, which there is a command for.
 _MOST = 3
 # How like two names must be (1 is the same): a letter or two apart, or a word.
-_LIKE = 0.6
+_LIKE = 0.7
 # What is this far behind the likeliest is not what was meant.
 _BEHIND = 0.1
 # Comparing takes a while for each name; of a larger notebook only names that share a word are compared.

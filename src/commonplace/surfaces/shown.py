@@ -182,6 +182,8 @@ def saved_json(saved: Saved, notebook: str) -> dict[str, Any]:
         "notebook": notebook,
         "stamp": saved.note.stamp,
         "kept": os.path.join(notebook, saved.kept) if saved.kept else "",
+        "by": saved.by,
+        "alike": saved.alike,
         "room": room_json(saved.room),
         "warnings": list(saved.warnings),
     }

@@ -73,8 +73,22 @@ def _saved(desk: Desk, outcome: Saved | Conflict | Refused) -> Answer:
         return failed(f"Nothing was saved, by the rule {outcome.rule}: {message(outcome.why, desk.memory)}.")
     if isinstance(outcome, Conflict):
         return _in_the_way(desk, outcome)
-    lines = [f"{outcome.outcome} {entry(outcome.note)}", *_warnings(desk, outcome.warnings), fullness(outcome.room)]
+    lines = [
+        f"{outcome.outcome} {entry(outcome.note)}",
+        *_warnings(desk, outcome.warnings),
+        _alike(desk, outcome),
+        fullness(outcome.room),
+    ]
     return Answer("\n".join(filter(None, lines)))
+
+
+def _alike(desk: Desk, saved: Saved) -> str:
+    """What to do where a new note was to correct another that begins the same; '' where there is none."""
+    if not saved.alike:
+        return ""
+    away = f"call {desk.tool('delete')} with name {named(saved.name)}, then " if desk.profile.delete else ""
+    again = f"{away}send this again to {desk.tool('write')} with name {named(saved.alike)} and replace true"
+    return f"{named(saved.alike)} begins the same. If this corrects it, {again}."
 
 
 def _warnings(desk: Desk, warnings: tuple[str, ...]) -> list[str]:

@@ -143,6 +143,42 @@ def table_option(option: Option) -> Callable[[Any], Any]:
     return click.option(*option.flags, option.name, **more)
 
 
+def look_again(opened: Opened, conflict: Conflict) -> list[str]:
+    """The way on where somebody was quicker: look at what they did, then the same once more."""
+    from shlex import quote
+
+    look = [f"to look at it: commonplace show {quote(conflict.theirs.name)}{opened.at}"] if conflict.theirs else []
+    return [*look, f"to try again: {again()}"]
+
+
+def again(**other: Any) -> str:
+    """The command line that is running, with other values for some of what it was given, as it can be typed."""
+    from shlex import join
+
+    context = click.get_current_context()
+    given = {**context.params, **other}
+    params = [(param, given[param.name or ""]) for param in context.command.params if param.name in given]
+    options = [word for param, value in params for word in _typed(param, value)]
+    words = [str(one) for param, value in params if isinstance(param, click.Argument) for one in _each(value)]
+    dashed = any(word.startswith("-") and word != "-" for word in words)
+    return join(["commonplace", context.info_name or "", *options, *(["--"] if dashed else []), *words])
+
+
+def _typed(param: click.Parameter, value: Any) -> list[str]:
+    """An option as it is written; nothing for one that was not given."""
+    if not isinstance(param, click.Option) or value is None or value == param.default:
+        return []
+    flag = max(param.opts, key=len)
+    if param.is_flag:
+        return [flag if value else param.secondary_opts[0]] if value or param.secondary_opts else []
+    pairs = ([f"{flag}={one}"] if str(one).startswith("-") else [flag, str(one)] for one in _each(value))
+    return [word for pair in pairs for word in pair]
+
+
+def _each(value: Any) -> Sequence[Any]:
+    return value if isinstance(value, tuple) else () if value is None else (value,)
+
+
 def _run(args: list[str]) -> int:
     args = [*args[1:], "--help"] if args[:1] == ["help"] and len(args) <= 2 else args
     try:
@@ -192,7 +228,8 @@ def _ended(opened: Opened, work: Callable[[], Any]) -> int:
     except Misuse as problem:
         raise _Misused(str(problem), problem.near) from None
     except Changed as problem:
-        return print_no(opened, Conflict(problem.name, _OVERTAKEN, "", opened.memory.present(problem.name)))
+        conflict = Conflict(problem.name, _OVERTAKEN, "", opened.memory.present(problem.name))
+        return print_no(opened, conflict, look_again(opened, conflict))
     except CommonplaceError as problem:
         return failed(problem, as_json=opened.json, near=_near(opened, problem))
 

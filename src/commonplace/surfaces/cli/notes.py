@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import replace as changed
 from datetime import date
+from itertools import count
 from shlex import quote
 from typing import Any, Literal, TextIO
 
@@ -17,13 +18,16 @@ from commonplace.care.links import on_behalf
 from commonplace.guard.text import one_line
 from commonplace.note.kind import KINDS, SYNONYMS
 from commonplace.outcomes import Conflict, Forgotten, Saved
+from commonplace.store.base import PERSON
 from commonplace.surfaces import shown
 from commonplace.surfaces.cli import finding
 from commonplace.surfaces.cli.editing import edit_file
-from commonplace.surfaces.cli.group import command, table_option
+from commonplace.surfaces.cli.group import again, command, table_option
 from commonplace.surfaces.cli.opened import DONE, Opened, print_no
 from commonplace.surfaces.cli.options import FILTERS, RECALL, SHARED
 
+# A longer text is not put into a command to be copied.
+_COPIED = 300
 # More than this from a pipe is no note; it is refused without being read to its end.
 _STDIN_CHARS = 64 * 1024
 
@@ -85,26 +89,32 @@ NAME = click.argument("name", shell_complete=note_name, callback=THERE)
     click.option("--pin/--no-pin", "pinned", default=None, help="Put it before others in the index."),
     click.option("--expect", metavar="STAMP", help="Only if the note still has this stamp (see show --json)."),
     click.option("--replace", is_flag=True, help="Replace whatever has this name."),
+    click.option("--mine", is_flag=True, help="What comes on stdin is your own word; only at a terminal."),
     waits=True,
 )
 def remember(
     opened: Opened, text: tuple[str, ...], name: str | None, description: str | None, title: str | None, kind: str | None,
     tags: tuple[str, ...], expires: str | None, supersedes: tuple[str, ...], pinned: bool | None, expect: str | None,
-    replace: bool,
+    replace: bool, mine: bool,
 ) -> int:  # fmt: skip
-    """Save a fact. TEXT is the fact, or - to read it from stdin."""
+    """Save a fact. TEXT is the fact, or - to read it from stdin.
+
+    What comes through a pipe is logged as an agent's word, unless you say --mine.
+    """
     if kind is not None:
         finding.kind_word(kind, tuple(KINDS))
+    call = opened.call(mine=mine)
     day: date | Literal["never"] | None = "never" if expires == "never" else finding.day_of(opened, expires, ahead=True)
     outcome = opened.memory.save(
         text_of(text), name=name, description=description, title=title, kind=kind, tags=tags or None, expires=day,
-        supersedes=supersedes or None, pinned=pinned, expect=expect, replace=replace, call=opened.call(),
+        supersedes=supersedes or None, pinned=pinned, expect=expect, replace=replace, call=call,
     )  # fmt: skip
     if isinstance(day, date) and day < opened.memory.today():
         shown.complain(f"{day} is past, so the note is not in the index")
     if isinstance(outcome, Saved):
         return print_saved(opened, outcome)
-    return print_no(opened, outcome, "--replace puts yours in its place; another --name keeps both")
+    ways = _ways(opened, outcome, expected=expect is not None) if isinstance(outcome, Conflict) else ()
+    return print_no(opened, outcome, ways)
 
 
 @command("recall", click.argument("query", nargs=-1), *map(table_option, RECALL[: -len(SHARED)]))
@@ -161,14 +171,49 @@ def print_saved(opened: Opened, saved: Saved) -> int:
     if opened.json:
         shown.say_json(shown.saved_json(saved, opened.memory.where))
         return DONE
-    shown.say_line(f"{saved.outcome} {saved.name} ({saved.note.kind}): {saved.note.description}")
+    by = f", by {saved.by}" if saved.by not in ("", PERSON) else ""
+    shown.say_line(f"{saved.outcome} {saved.name} ({saved.note.kind}{by}): {saved.note.description}")
     shown.say(f"{saved.file}\n{saved.room}", to_error=True)
     if saved.outcome == "created":
         shown.say(f"to take it back: commonplace forget {quote(saved.name)}{opened.at}", to_error=True)
     elif saved.kept:
         shown.say(f"to take it back: commonplace undo {quote(saved.name)}{opened.at}", to_error=True)
     print_warnings(saved.warnings)
+    if saved.alike:
+        shown.complain(f"{saved.alike} begins the same; if this corrects it:")
+        shown.say(f"  {_correction(opened, saved)}", to_error=True)
     return DONE
+
+
+def _correction(opened: Opened, saved: Saved) -> str:
+    """The command that lets a new note be the correction of one that begins the same."""
+    old, new = quote(saved.alike), quote(saved.name)
+    if _short(saved.note.body):
+        return f"commonplace merge {old} {new} --text={quote(saved.note.body)}{opened.at}"
+    return f"commonplace forget {old}{opened.at} && commonplace rename {new} {old}{opened.at}"
+
+
+def _short(text: str) -> bool:
+    """Whether a text can stand in a command line to be copied."""
+    return len(text) <= _COPIED and one_line(text) == text
+
+
+def _ways(opened: Opened, conflict: Conflict, *, expected: bool) -> list[str]:
+    """The ways on from a save that was not made, each with the command that goes it."""
+    text = conflict.ours if _short(conflict.ours) else "-"
+    if conflict.theirs is None:
+        ways = [f"to save it anew: {again(text=(text,), expect=None)}"]
+    else:
+        there = again(text=(text,), expect=conflict.theirs.stamp if expected else None, replace=not expected)
+        other = again(text=(text,), expect=None, replace=False, name=free_name(opened, conflict.name))
+        ways = [f"to put yours in its place: {there}", f"to keep both: {other}"]
+    return [*ways, "with the text again on stdin"] if text == "-" else ways
+
+
+def free_name(opened: Opened, name: str) -> str:
+    """A name that is like one another note has, and that none has."""
+    there = {note.name for note in opened.memory.notes().notes}
+    return next(free for number in count(2) if (free := f"{name}-{number}") not in there)
 
 
 def print_warnings(warnings: Sequence[str]) -> None:

@@ -54,14 +54,21 @@ class Opened(NamedTuple):
 
         Trace(self.traces).add(session, what, names, size)
 
-    def call(self, session: str = "") -> Call:
-        """The call of whoever is at the keyboard."""
-        return caller(self.settings)._replace(session=session)
+    def call(self, session: str = "", *, mine: bool = False) -> Call:
+        """The call of whoever is at the keyboard; `mine`, where they say that what comes from a pipe is their own."""
+        return caller(self.settings, mine=mine)._replace(session=session)
 
 
-def caller(settings: Settings) -> Call:
-    """Who is at the keyboard: a person where there is a terminal and no agent's shell around us, else an agent."""
-    typed = shown.is_terminal(sys.stdin) and shown.is_terminal(sys.stderr) and not settings.agents_shell
+def caller(settings: Settings, *, mine: bool = False) -> Call:
+    """Who is at the keyboard: a person where there is a terminal and no agent's shell around us, else an agent.
+
+    A text from a pipe may be anybody's. It is a person's where they say so (`mine`) and see a terminal: a program that
+    an agent runs would have to say it without being asked, and has none.
+    """
+    sees = shown.is_terminal(sys.stderr) and not settings.agents_shell
+    if mine and not sees:
+        raise Misuse("--mine is for a person at a terminal; leave it out, and the note is logged as an agent's")
+    typed = sees and (mine or shown.is_terminal(sys.stdin))
     return Call(origin="person" if typed else "agent", actor="commonplace")
 
 
@@ -86,8 +93,8 @@ def say_failed(error: str, why: str, near: Sequence[str]) -> None:
     shown.say_json({"outcome": "failed", "error": error, "why": why, "did_you_mean": list(near)})
 
 
-def print_no(opened: Opened, outcome: Conflict | Refused, cure: str = "") -> int:
-    """Print why nothing was changed, and what would do."""
+def print_no(opened: Opened, outcome: Conflict | Refused, ways: Sequence[str] = ()) -> int:
+    """Print why nothing was changed, and the ways on: commands that are left whole, to be copied."""
     from commonplace.outcomes import Refused
 
     if isinstance(outcome, Refused):
@@ -100,8 +107,8 @@ def print_no(opened: Opened, outcome: Conflict | Refused, cure: str = "") -> int
     shown.complain(f"nothing was changed: {outcome.why}")
     if outcome.theirs is not None and not opened.json:
         shown.say_line(f"{outcome.name} says: {outcome.theirs.description}", indent=2, to_error=True)
-    if cure:
-        shown.say_line(cure, to_error=True)
+    for way in ways:
+        shown.say(way, to_error=True)
     return CONFLICT
 
 

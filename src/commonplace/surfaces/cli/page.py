@@ -9,7 +9,7 @@ from commonplace.surfaces.cli.group import ORDER
 
 # What each command answers with --json, besides what all may answer when something is wrong. A test asks them all.
 ANSWERS = {
-    "remember": "outcome name kind description file notebook stamp kept room warnings",
+    "remember": "outcome name kind description file notebook stamp kept by alike room warnings",
     "recall": "hits more took_ms guessed",
     "list": "notes problems",
     "show": "name title description kind tags created updated expires pinned applies_to supersedes session stamp body trust backlinks",

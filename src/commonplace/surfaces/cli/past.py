@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import datetime
+from shlex import quote
 
 import click
 
@@ -10,8 +12,8 @@ from commonplace.care import links, undo, versions
 from commonplace.outcomes import Conflict, Refused
 from commonplace.recall.asked import TIMES
 from commonplace.surfaces import shown
-from commonplace.surfaces.cli.group import command, table_option
-from commonplace.surfaces.cli.notes import NAME, THERE, filled, note_name, print_warnings, text_of
+from commonplace.surfaces.cli.group import again, command, look_again, table_option
+from commonplace.surfaces.cli.notes import NAME, THERE, filled, free_name, note_name, print_warnings, text_of
 from commonplace.surfaces.cli.opened import CONFLICT, DONE, REFUSED, Misuse, Opened, print_no
 from commonplace.surfaces.cli.options import MOST_HITS, Option
 
@@ -24,7 +26,15 @@ _MANY = Option(("--limit", "-l"), "limit", "number", default=20, metavar="N", he
 @command("rename", NAME, click.argument("to", callback=filled("say what the note is to be called")))
 def rename(opened: Opened, name: str, to: str) -> int:
     """Give a note another name. [[links]] to it follow."""
-    return _moved(opened, links.rename(opened.memory, name, to, opened.call()), "renamed")
+    outcome = links.rename(opened.memory, name, to, opened.call())
+    ways: list[str] = []
+    if isinstance(outcome, Conflict) and outcome.theirs is not None:
+        both = f"commonplace merge {quote(outcome.theirs.name)} {quote(name)}{opened.at}"
+        ways = [
+            f"to put the two together: {both}",
+            f"to take another name: {again(to=free_name(opened, outcome.name))}",
+        ]
+    return _moved(opened, outcome, "renamed", ways)
 
 
 @command(
@@ -38,7 +48,8 @@ def rename(opened: Opened, name: str, to: str) -> int:
 def merge(opened: Opened, name: str, others: tuple[str, ...], text: str | None) -> int:
     """Put other notes into one. [[links]] to them follow."""
     body = None if text is None else text_of((text,))
-    return _moved(opened, links.merge(opened.memory, name, others, opened.call(), body), "merged")
+    outcome = links.merge(opened.memory, name, others, opened.call(), body)
+    return _moved(opened, outcome, "merged", look_again(opened, outcome) if isinstance(outcome, Conflict) else ())
 
 
 @command(
@@ -158,9 +169,9 @@ def _already(done: undo.Undo) -> str:
     return "".join(f": {note.name} is as it was already" for note in done.notes)
 
 
-def _moved(opened: Opened, outcome: links.Moved | Conflict | Refused, word: str) -> int:
+def _moved(opened: Opened, outcome: links.Moved | Conflict | Refused, word: str, ways: Sequence[str]) -> int:
     if not isinstance(outcome, links.Moved):
-        return print_no(opened, outcome)
+        return print_no(opened, outcome, ways)
     if opened.json:
         shown.say_json({
             "outcome": word, "name": outcome.note.name, "gone": list(outcome.gone), "followed": list(outcome.followed),
