@@ -13,9 +13,11 @@ from tests.texts import POSES, TOKENS
 from commonplace import Call, open_memory
 from commonplace.guard.text import cleaned
 from commonplace.note.format import parse
+from commonplace.note.note import Note
 from commonplace.prompt.preamble import FULL, PROFILES, REMEMBER_RECALL
 from commonplace.settings import read_settings
 from commonplace.store.base import trust_of
+from commonplace.store.files import FileStore
 from commonplace.tools.dispatch import dispatch
 from commonplace.tools.gate import ROLES, Allow, Deny, ToolCall, gate, tool_call
 from commonplace.tools.table import TABLE
@@ -158,6 +160,91 @@ def test_text_from_outside_is_not_kept_through_a_tool_either(book):
         assert answer.failed
         assert "unreviewed" in answer.text
     assert not book.exists()
+
+
+# --- a session that has read text from outside ----------------------------------------------------------------------------
+
+AUTHORS = ("person", "agent", "hand", "extractor", "import", "external:web", "somebody")
+CHANGES = {
+    "delete": ("memory_delete", {"name": "fact"}),
+    "update": ("memory_update", {"name": "fact", "old": "It is so", "new": "It is not so"}),
+    "write": ("memory_write", {"name": "fact", "text": "It is not so.", "replace": True}),
+    "correct": ("memory_write", {"name": "Fact", "text": "It is so, as it was."}),
+}
+# Whom a role speaks for when its host says no more.
+VOICES = {"person": "person", "agent": "agent", "extractor": "extractor", "read-only": "agent"}
+
+
+def by(book, author):
+    """A notebook with a note of this author's."""
+    store = FileStore(str(book), disk=UnsyncedDisk())
+    store.put(Note(name="fact", body="It is so.", description="It is so"), call=Call(author), expect="")
+    if author == "hand":
+        (book / "fact.md").write_text((book / "fact.md").read_text().replace("so.", "so!"))
+    settings = read_settings(book, {"COMMONPLACE_HOME": str(book.parent / "home")})
+    memory = open_memory(settings=settings, disk=UnsyncedDisk())
+    memory.notes()  # the index is put beside it
+    return memory
+
+
+@pytest.mark.promise
+@pytest.mark.parametrize("role", MAY)
+@pytest.mark.parametrize("change", CHANGES)
+def test_a_tainted_call_touches_no_note_of_an_author_above_it(tmp_path, tally, role, change):
+    name, arguments = CHANGES[change]
+    verb = tool_call(name).verb
+    for number, (author, tainted, origin) in enumerate(
+        itertools.product(AUTHORS, (False, True), (VOICES[role], "external:mail"))
+    ):
+        memory = by(tmp_path / str(number) / "book", author)
+        assert memory.find("fact").author() == author
+        before = snapshot(tmp_path / str(number) / "book", times=True)
+        call = Call(origin, "s1", tainted=tainted)
+        own = trust_of(origin) if origin == "person" or not tainted else 0
+        above = own == 0 and trust_of(author) > own
+        with tally("R17", (role, tainted, origin, author, change)):
+            answer = memory.run_tool(name, arguments, call=call, role=role)
+            after = snapshot(tmp_path / str(number) / "book", times=True)
+            if verb not in MAY[role]:
+                assert f"the {role} role may not" in answer.text
+            elif above:
+                what, way = ("delete", "forget") if change == "delete" else ("replace", "edit")
+                assert answer.text.startswith(f"{name} was not run: what this session has read from outside")
+                assert f"may not {what} a note by {author}" in answer.text
+                assert f"`commonplace {way}`" in answer.text
+            else:
+                assert "was not run" not in answer.text
+                assert answer.failed == (change != "delete" and own == 0)  # what it says is not kept unreviewed
+            assert (after == before) is answer.failed
+
+
+def test_what_a_tainted_call_may_not_delete_it_may_still_read(book):
+    memory = by(book, "person")
+    for name, given in (("memory_read", {"name": "fact"}), ("memory_search", {"query": "so"}), ("memory_view", {})):
+        assert not memory.run_tool(name, given, call=Call(tainted=True)).failed
+
+
+def test_a_note_that_changes_hands_after_the_gate_was_asked_is_not_deleted(book):
+    memory = by(book, "external:web")
+
+    def ask(call):
+        assert call.author == "external:web"
+        memory.save("A person says so.", name="fact", replace=True, call=Call("person"))
+        return Allow()
+
+    answer = dispatch(memory, "memory_delete", {"name": "fact"}, call=Call(tainted=True), profile=FULL, gate=ask)
+    assert answer.failed
+    assert memory.read("fact").body == "A person says so."
+
+
+def test_what_cannot_be_read_counts_as_somebodys(book):
+    memory = by(book, "agent")
+    (book / "blob.md").write_bytes(b"a\0b")
+    memory.notes()
+    before = snapshot(book, times=True)
+    answer = memory.run_tool("memory_delete", {"name": "blob"}, call=Call(tainted=True))
+    assert "may not delete a note by hand" in answer.text
+    assert snapshot(book, times=True) == before
 
 
 # --- a thousand hostile calls ---------------------------------------------------------------------------------------------

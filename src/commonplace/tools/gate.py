@@ -1,7 +1,8 @@
 """The gate: may this call of a tool go ahead. Asked when a tool runs, never when tools are listed.
 
 The list of tools is part of what a prompt cache is keyed by, so all roles see the same one, byte for byte, and only
-the gate tells them apart. A verdict is a value. It runs nothing and reads no notebook.
+the gate tells them apart. A call that may speak for a text from outside is told apart from one that does not: it
+touches no note of an author who ranks above it. A verdict is a value. It runs nothing and reads no notebook.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from commonplace.prompt.preamble import FULL, Profile
+from commonplace.store.base import trust_of
 from commonplace.tools.table import DELETE, READ, TABLE, WRITE, offered
 
 
@@ -20,6 +22,8 @@ class ToolCall(NamedTuple):
     name: str  # as the model named it
     verb: str = ""  # which row of the table that is; '' for what is no memory tool
     arguments: object = None  # as the model sent them, not yet looked at
+    voice: str = ""  # whose word it is, where it may be that of a text from outside; '' where it is the caller's own
+    author: str = ""  # whose word the note is that it would delete or replace then; '' where there is none
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +52,8 @@ ROLES = {
     "read-only": frozenset((READ,)),
 }
 _EFFECTS = {row.verb: row.effect for row in TABLE}
+# What takes the place of each effect where a person does it.
+_BY_HAND = {WRITE: "`commonplace edit`", DELETE: "`commonplace forget`"}
 
 
 def gate(role: str) -> Gate:
@@ -59,9 +65,20 @@ def gate(role: str) -> Gate:
         effect = _EFFECTS.get(call.verb)
         if effect is None:
             return Deny("it is no memory tool")
-        return Allow() if effect in ROLES[role] else Deny(f"the {role} role may not {effect}")
+        if effect not in ROLES[role]:
+            return Deny(f"the {role} role may not {effect}")
+        return Deny(_above(effect, call.author)) if trust_of(call.author) > trust_of(call.voice) else Allow()
 
     return ask
+
+
+def _above(effect: str, author: str) -> str:
+    """Why a call that may speak for a text from outside may not touch a note, and who may."""
+    what = "delete" if effect == DELETE else "replace"
+    return (
+        f"what this session has read from outside may be speaking, so it may not {what} a note by {author}; "
+        f"tell the person, who can, with {_BY_HAND[effect]}"
+    )
 
 
 def tool_call(name: object, arguments: object = None, profile: Profile = FULL) -> ToolCall:

@@ -35,6 +35,7 @@ class Desk(NamedTuple):
     memory: Memory
     profile: Profile
     call: Call
+    expect: str | None = None  # the stamp of the note the gate was asked about; '' for none, None where it was not
 
     def tool(self, verb: str) -> str:
         """A tool's name, for a sentence; '' where it is not offered."""

@@ -57,7 +57,8 @@ def delete(desk: Desk, name: str) -> Answer:
     found = find(desk, name)
     if isinstance(found, Answer):
         return found
-    outcome = desk.memory.forget(found.note.name, expect=found.note.stamp, call=desk.call)
+    stamp = found.note.stamp if desk.expect is None else desk.expect
+    outcome = desk.memory.forget(found.note.name, expect=stamp, call=desk.call)
     if isinstance(outcome, Conflict):
         return failed(f"{named(outcome.name)} changed at this moment; nothing was deleted. Look at it, then try again.")
     kept = ["Its last version is kept."] if outcome.kept else []
