@@ -152,7 +152,7 @@ def test_a_trace_holds_names_and_sizes_for_each_session_and_no_more(tmp_path):
     assert [(one.what, one.names, one.bytes) for one in trace.read("2026-05-15-08h00-a1b2")] == [
         ("pinned", ("deploy",), 2000), ("recalled", ("deploy", "release"), 300),
     ]  # fmt: skip
-    assert len(trace.read("another")[0].names) == 50
+    assert len(trace.read("another")[0].names) == 200
     assert set(trace.sessions()) == {"2026-05-15-08h00-a1b2", "another"}
     assert {stat.S_IMODE(path.stat().st_mode) for path in place.iterdir()} == {0o600}
 

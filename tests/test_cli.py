@@ -534,6 +534,27 @@ def test_a_time_no_clock_tells_is_printed_as_it_stands(at):
     assert local(at) in (at, "2026-05-15 00:00:00")
 
 
+# --- what a session was given ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("count", [0, 1, 3, 300])
+@pytest.mark.parametrize("tools", ["full", "none"])
+def test_a_trace_of_a_preamble_names_the_notes_that_stand_in_it_and_no_others(ana, count, tools):
+    memory = open_memory()
+    for number in range(count):
+        memory.save("It is so.", name=f"fact {number}", description=f"{number} is a fact of its own, " + "and so " * 15)
+    for number in range(min(count, 7)):
+        memory.save("It was done.", name=f"2026-05-1{number}-08h00-a1b2", kind="session")
+    text = command("preamble", "--session", "s1", "--tools", tools)[1].decode()
+    [given] = json.loads(command("trace", "s1", "--json")[1])["given"]
+    shown = re.findall(r"^- \[.*?\]\((?:sessions/)?([^)]*)\.md\)", text, re.MULTILINE)
+    assert given["names"] == shown
+    assert given["bytes"] == len(text.encode())
+    assert len(shown) == {0: 0, 1: 2, 3: 6}.get(count, len(shown))
+    if count == 300:
+        assert 50 < len(shown) < len(memory.listing().shown) + 5, "the block has less room than the index alone"
+
+
 # --- on a terminal, and on none --------------------------------------------------------------------------------
 
 

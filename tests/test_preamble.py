@@ -51,7 +51,7 @@ def shown(lines, profile, where):
     sessions = [line for line in lines if line.kind is Kind.SESSION][:5]
     return preamble(
         lambda budget, reach: fit(index, totals, budget, reach=reach), sessions, where=where, profile=profile
-    )
+    ).text
 
 
 def assert_only_notes_differ(text, around, count):

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from commonplace.index.listing import Budget, Line, Listing
     from commonplace.note.note import Note
     from commonplace.outcomes import Answer, Conflict, Forgotten, Refused, Saved, Scan, Status, Tools
-    from commonplace.prompt.preamble import Profile
+    from commonplace.prompt.preamble import Pinned, Profile
     from commonplace.recall.hit import Recall
     from commonplace.recall.semantic import Encoder
     from commonplace.recall.situations import Situation
@@ -235,6 +235,10 @@ class Memory:
 
     def preamble(self) -> str:
         """The block for the system prompt: how far to trust the notes, and their index. Same notes, same bytes."""
+        return self.pinned().text
+
+    def pinned(self) -> Pinned:
+        """The same block, and the names of the notes that stand in it."""
         from commonplace.prompt.preamble import FULL, preamble
 
         return preamble(self._listed, self.sessions(), where=self._store.where, profile=self._profile or FULL)

@@ -12,6 +12,7 @@ from commonplace.index.listing import WHOLE_INDEX, Budget, Line, Listing
 from commonplace.memory import Memory
 from commonplace.note.note import Note
 from commonplace.outcomes import Answer, Refused, Room, Scan, Status
+from commonplace.prompt.preamble import Pinned
 from commonplace.recall.hit import Recall
 
 _WHY = "memory is switched off (COMMONPLACE=off); nothing is kept"
@@ -96,6 +97,9 @@ class NoMemory(Memory):
 
     def preamble(self) -> str:
         return ""
+
+    def pinned(self) -> Pinned:
+        return Pinned("", ())
 
     def tools(self, shape: str = "anthropic", **_: Any) -> list[Any]:
         return []

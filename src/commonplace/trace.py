@@ -14,8 +14,6 @@ from typing import NamedTuple
 from commonplace.errors import BadName
 from commonplace.note.slug import slugify
 
-# Longest line one call writes: below what the system appends whole, whoever else is writing.
-_NAMES = 50
 # A trace is read to be looked at; past this only its end is.
 _READ_BYTES = 1 << 20
 
@@ -41,7 +39,7 @@ class Trace:
         import json
 
         at = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(self._now()))
-        line = json.dumps({"at": at, "what": what, "names": list(names[:_NAMES]), "bytes": size}) + "\n"
+        line = json.dumps({"at": at, "what": what, "names": list(names), "bytes": size}) + "\n"
         try:
             os.makedirs(self._folder, mode=0o700, exist_ok=True)
             flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK
@@ -49,7 +47,7 @@ class Trace:
         except (OSError, BadName):
             return
         with suppress(OSError):
-            os.write(fd, line.encode())
+            os.write(fd, line.encode())  # one call: what it appends is whole, whoever else is writing
         os.close(fd)
 
     def read(self, session: str) -> list[Given]:

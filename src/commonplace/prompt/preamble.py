@@ -45,9 +45,16 @@ NO_TOOLS = Profile()
 PROFILES = {"full": FULL, "remember-recall": REMEMBER_RECALL, "write-search": WRITE_SEARCH, "none": NO_TOOLS}
 
 
+class Pinned(NamedTuple):
+    """The block for the system prompt, and the names of the notes it shows."""
+
+    text: str
+    names: tuple[str, ...]
+
+
 def preamble(
     listing: Callable[[Budget, str], Listing], sessions: Sequence[Line], *, where: str, profile: Profile
-) -> str:
+) -> Pinned:
     """The block for the system prompt: how far to trust the notes, their index, and the last sessions.
 
     `listing` makes the index for a budget and a word on finding the rest; `sessions` are newest first.
@@ -58,8 +65,9 @@ def preamble(
     bare = "\n".join((*frame, OPENING, *last, CLOSING, ""))
     index = listing(Budget(INDEX_LINES - bare.count("\n"), INDEX_BYTES - len(bare.encode())), reach)
     if not index.total and not sessions:
-        return _empty(where, profile)
-    return "\n".join((*frame, OPENING, index.text.rstrip("\n"), *last, CLOSING, ""))
+        return Pinned(_empty(where, profile), ())
+    text = "\n".join((*frame, OPENING, index.text.rstrip("\n"), *last, CLOSING, ""))
+    return Pinned(text, (*index.shown, *(line.name for line in sessions)))
 
 
 def authority() -> str:

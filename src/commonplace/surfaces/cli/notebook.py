@@ -91,9 +91,9 @@ def doctor(opened: Opened, fix: bool, private: bool) -> int:
 )
 def preamble(opened: Opened, tools: str, trace: str | None) -> None:
     """Print the block for an agent's system prompt."""
-    text = opened.memory.preamble()
+    text, names = opened.memory.pinned()
     if trace:
-        opened.trace(trace, "pinned", list(opened.memory.listing().shown), len(text.encode()))
+        opened.trace(trace, "pinned", names, len(text.encode()))
     if opened.json:
         return shown.say_json(
             {"preamble": text, "bytes": len(text.encode()), "lines": text.count("\n"), "tools": tools}
