@@ -295,7 +295,8 @@ def test_a_recall_that_finds_nothing_says_in_a_line_what_to_try(ana):
         assert (code, out, err.count(b"\n")) == (0, b"", 1)
         assert said in err.decode()
         assert b"`commonplace list`" in err
-    assert b"list --dir" in command("recall", "zeppelin", "--dir", "there")[2]
+    command("remember", "Deploys run on Tuesdays", "--dir", "there")
+    assert b"`commonplace list --dir" in command("recall", "zeppelin", "--dir", "there")[2]
 
 
 def test_answers_go_to_stdout_and_the_rest_to_stderr(ana):
@@ -567,14 +568,68 @@ def test_lines_fit_the_terminal_and_a_pipe_gets_one_for_each_note(ana, terminal)
     ]
     for number, text in enumerate(texts):
         command("remember", text, "--name", f"note-{number}")
-    for args in (["list"], ["recall", "build slow party 部署 " + "x" * 100]):
+    for args in (
+        ["list"],
+        ["recall", "build slow party 部署 " + "x" * 100],
+        *(["show", f"note-{n}"] for n in range(4)),
+    ):
         code, _, _ = command(*args, out=terminal.stream, err=terminal.stream)
         assert code == 0
         for line in terminal.read().split("\n"):
-            wide = sum(2 if unicodedata.east_asian_width(char) in "WF" else 1 for char in line)
-            assert wide <= 40 or (args[0] == "recall" and wide > len(line)) or " " not in line.strip(), line
+            assert width(line) <= 40 or " " not in line.strip(), line
     assert command("list")[1].decode().count("\n") == 1 + len(texts)
     assert "weekend" in command("list")[1].decode()
+
+
+def width(line):
+    return sum(2 if unicodedata.east_asian_width(char) in "WF" else 1 for char in line)
+
+
+def test_no_word_is_cut_in_two_and_none_is_lost_where_lines_are_folded(ana, terminal):
+    body = (
+        "We deploy with ./deploy.sh, which refuses a dirty tree; ask `commonplace recall deploys` first.\n\n"
+        "- The first of two points, which goes on for longer than a line\n  - one below it that does so as well, by far\n"
+        "12. 部署は火曜日と木曜日に行います。詳しくは手順書を参照してください（社内）。\n\n"
+        "```\nmake deploy  TARGET=production REGION=eu-central-1 DRY_RUN=no\n```\n\n| a | b |\n|---|---|\n"
+        "    indented code that goes on for longer than the line of a terminal"
+    )
+    command("remember", body, "--name", "deploy")
+    command("show", "deploy", out=terminal.stream)
+    out = terminal.read()
+    for line in out.split("\n"):
+        assert width(line) <= 40 or line.startswith(("make deploy", "    indented")), line
+        assert not line.startswith(("、", "。", "）", " which"))
+    assert "".join(out.split()).endswith("".join(body.split()))
+    assert "`commonplace recall deploys`" in out
+    assert "\n  for longer than a line\n" in out
+    assert "\n    by far\n" in out
+    assert body in command("show", "deploy")[1].decode()
+
+
+def test_a_listed_name_is_never_cut_and_what_it_is_stands_below_where_there_is_no_room(ana, terminal):
+    long = "a-name-as-long-as-people-make-them-up-when-they-are-asked"
+    for name in (long, "部署手順と注意事項のまとめ", "short"):
+        command("remember", f"The fact of {name}, which goes on", "--name", name, "--pin")
+    command("list", out=terminal.stream)
+    assert terminal.read().split("\n") == [
+        "Project", f"  {long} (pinned):", "    The fact of a-name-as-long-as-peopl…", "  short (pinned): The fact of short, wh…",
+        "  部署手順と注意事項のまとめ (pinned):", "    The fact of 部署手順と注意事項のま…", "",
+    ]  # fmt: skip
+
+
+def test_a_list_that_is_longer_than_the_screen_says_how_long_and_how_to_see_less(ana, terminal, monkeypatch):
+    monkeypatch.setenv("LINES", "10")
+    for number in range(11):
+        open_memory().save("It is so.", name=f"fact {number}", kind="user" if number else "project")
+    assert command("list", out=terminal.stream)[2] == b"11 notes; --kind, --tag and --since show fewer\n"
+    assert command("list")[2] == b""
+
+
+def test_a_recall_in_an_empty_notebook_says_that_it_is_empty(ana):
+    for args in ([], ["--kind", "user"]):
+        assert b"no notes in" in command("recall", "zeppelin", *args)[2]
+    command("remember", "Ana prefers tea", "--kind", "user")
+    assert b"nothing found with --kind feedback; try without" in command("recall", "tea", "-k", "feedback")[2]
 
 
 def test_a_line_that_is_cut_keeps_as_much_as_fits(ana, terminal):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -14,6 +15,13 @@ from commonplace.store.base import Problem
 
 # A terminal narrower than this is left to fold lines as it does.
 _FOLDABLE = 20
+# With less room than this beside a name, what it is goes below it.
+_BESIDE = 20
+_WORDS = re.compile(r"\s+|(?:`[^`]*`|[^\s`]|`)+\s*")
+_SPACED = re.compile(r"\S+\s*|\s+")
+_BULLET = re.compile(r"\s*(?:[-*+>] |\d{1,3}[.)] )?")
+# What begins no line: it belongs to what stands before it.
+_CLOSING = frozenset(" 、。，．：；！？）］｝」』】〉》〕ーっッゃゅょャュョ々…")
 _AT_IT = "commonplace: reading the notes, {} s"
 
 TYPE_CHECKING = False
@@ -35,13 +43,36 @@ def say(text: str, *, to_error: bool = False) -> None:
     _write(cleaned(text), to_error=to_error)
 
 
-def say_line(text: str, *, indent: int = 0, cut: bool = False, to_error: bool = False) -> None:
-    """Print text that is one line whatever it holds; on a terminal, folded between words, or cut at its edge."""
+def say_line(text: str, *, head: str = "", indent: int = 0, cut: bool = False, to_error: bool = False) -> None:
+    """Print text that is one line whatever it holds; on a terminal, folded between words, or cut at its edge.
+
+    `head` stands in the room of the indent.
+    """
     text, room = one_line(text), _columns(sys.stderr if to_error else sys.stdout) - indent
     if room > 0 and cut:
         text = _cut(text, room)
-    lines = _folded(text, room) if room >= _FOLDABLE else [text]
-    _write("\n".join(" " * indent + line for line in lines), to_error=to_error)
+    first, *rest = _folded(text, room) if room >= _FOLDABLE else [text]
+    _write("\n".join((head.ljust(indent) + first, *(" " * indent + line for line in rest))), to_error=to_error)
+
+
+def say_entry(name: str, text: str, *, indent: int) -> None:
+    """Print a name and what it is, cut at a terminal's edge. A name is never cut: it is what one types."""
+    name, room = one_line(name), _columns(sys.stdout) - indent
+    if 0 < room < _wide(name) + _BESIDE:
+        _write(" " * indent + name, to_error=False)
+        say_line(text, indent=2 * indent, cut=True)
+    else:
+        say_line(f"{name} {text}", indent=indent, cut=True)
+
+
+def say_prose(text: str) -> None:
+    """Print a note's text; on a terminal its lines are folded between words, but for code and tables."""
+    room, code, lines = _columns(sys.stdout), False, list[str]()
+    for line in cleaned(text).split("\n"):
+        code ^= line.lstrip().startswith(("```", "~~~"))
+        whole = code or room < _FOLDABLE or line.startswith(("    ", "\t", "|"))
+        lines += [line] if whole else _folded(line, room, len(line) - len(_BULLET.sub("", line, count=1)))
+    _write("\n".join(lines), to_error=False)
 
 
 def complain(text: str) -> None:
@@ -98,6 +129,15 @@ def _wait(done: Event, said: Event) -> None:
         sys.stderr.flush()
 
 
+def screenful() -> int:
+    """How many lines of what is printed can be seen at once; 0 for any number, where it is no terminal."""
+    if not is_terminal(sys.stdout):
+        return 0
+    from shutil import get_terminal_size
+
+    return get_terminal_size().lines
+
+
 def _columns(stream: TextIO | None) -> int:
     """How many columns a stream shows; 0 for any number, where it is no terminal."""
     if not is_terminal(stream):
@@ -107,13 +147,36 @@ def _columns(stream: TextIO | None) -> int:
     return get_terminal_size().columns
 
 
-def _folded(text: str, room: int) -> list[str]:
-    """A line cut between words where it is longer than the terminal; of wide letters the terminal makes more."""
-    if sum(map(_width, text)) != len(text):
+def _folded(text: str, room: int, hang: int = 0) -> list[str]:
+    """A line cut between words where it is longer than the terminal. A word that is longer itself stays whole."""
+    if _wide(text) <= room:
         return [text]
-    from textwrap import wrap
+    lines, line, taken = list[str](), "", 0
+    for piece in _pieces(text, room - hang):
+        if line.strip() and taken + _wide(piece.rstrip()) > room:
+            lines.append(line.rstrip())
+            line, taken = " " * hang, hang
+        line, taken = line + piece, taken + _wide(piece)
+    return [*lines, line.rstrip()]
 
-    return wrap(text, room, break_on_hyphens=False, break_long_words=False)
+
+def _pieces(text: str, room: int) -> Iterator[str]:
+    """What a line may be cut between: words, commands in backticks, wide letters; each with the spaces behind it."""
+    for word in _WORDS.findall(text):
+        for part in _SPACED.findall(word) if _wide(word.rstrip()) > room else [word]:
+            wide = sum(_width(char) == 2 for char in part) * 2 > len(part) > room // 2
+            yield from _letters(part) if wide else [part]
+
+
+def _letters(word: str) -> Iterator[str]:
+    """A word cut where its letters are wide, but not before what closes a sentence or a bracket."""
+    piece = ""
+    for char in word:
+        if piece and char not in _CLOSING and 2 in (_width(char), _width(piece[-1])):
+            yield piece
+            piece = ""
+        piece += char
+    yield piece
 
 
 def _cut(text: str, room: int) -> str:
@@ -125,6 +188,11 @@ def _cut(text: str, room: int) -> str:
         if taken > room:
             return text[:end] + "…"
     return text
+
+
+def _wide(text: str) -> int:
+    """How many columns a text takes."""
+    return len(text) if text.isascii() else sum(map(_width, text))
 
 
 def _width(char: str) -> int:

@@ -98,11 +98,12 @@ def listed(opened: Opened, kinds: Sequence[str], tags: Sequence[str], since: str
         if group:
             shown.say(heading_of(kind))
         for note in group:
-            gone = " (expired)" if note.expires and note.expires < today else ""
-            shown.say_line(f"{note.name}{gone}: {note.description}", indent=2, cut=True)
+            marks = ["pinned"] * note.pinned + ["expired"] * bool(note.expires and note.expires < today)
+            shown.say_entry(note.name + (f" ({', '.join(marks)}):" if marks else ":"), note.description, indent=2)
     if not notes:
-        empty = f' in {opened.memory.where}; save one: commonplace remember "..."{opened.at}'
-        shown.say_line("no notes" + (" like that" if kinds or tags or since else empty), to_error=True)
+        shown.say_line("no notes like that" if kinds or tags or since else _empty(opened), to_error=True)
+    if 0 < shown.screenful() < len(notes):
+        shown.say_line(f"{len(notes):,} notes; --kind, --tag and --since show fewer", to_error=True)
     print_problems([problem for problem in scan.problems if problem.unread])
     return None
 
@@ -128,15 +129,22 @@ def show(opened: Opened, name: str) -> None:
     for line in (note.title, note.description):
         if not any(text.startswith(one_line(line)) for text in said):  # else it is said twice
             shown.say_line(line)
-    shown.say(f"\n{note.body}")
+    shown.say("")
+    shown.say_prose(note.body)
     if linking:
         shown.say("")
         shown.say_line(f"linked from: {', '.join(linking)}")
     return None
 
 
+def _empty(opened: Opened) -> str:
+    return f'no notes in {opened.memory.where}; save one: `commonplace remember "..."{opened.at}`'
+
+
 def _nothing_found(opened: Opened, given: Mapping[str, Any]) -> str:
     """What to try where a recall found nothing."""
+    if not any(opened.memory.status().counts.values()):
+        return _empty(opened)
     said = {option: given[option.name] for option in NARROWING if given[option.name]}
     asked = [
         f"{option.flags[0]} {word}" for option, words in said.items() for word in (words if option.many else [words])

@@ -26,6 +26,8 @@ _TOOLS = click.option(
 )
 # Those of `tools.render`, which only the command that prints them loads.
 SHAPES = ("anthropic", "openai", "responses", "mcp")
+# The column in which what `status` tells begins.
+_LABELS = 10
 _SHELLS = ("bash", "zsh", "fish")
 
 
@@ -44,13 +46,14 @@ def status(opened: Opened) -> None:
         })  # fmt: skip
     counts = ", ".join(f"{heading_of(kind).lower()} {count}" for kind, count in report.counts.items())
     total = sum(report.counts.values())
-    shown.say(f"notebook  {report.where} ({settings.why})")
-    shown.say(
-        f"notes     {total}" + (f" ({counts})" if counts else "") + (f", {report.bytes:,} bytes" if total else "")
-    )
-    shown.say(f"index     {str(report.room).removeprefix('index: ')}")
-    shown.say(f"changed   {f'{local(last.at)}, {last.what} {last.name}' if last else 'never, by us'}")
-    shown.say(f"mode      {'read and write' if writable else 'read only: its directory may not be written'}")
+    made = "" if os.path.isdir(report.where) else "; the first save makes the directory"
+    notes = f"{total}" + (f" ({counts})" if counts else "") + (f", {report.bytes:,} bytes" if total else "")
+    changed = f"{local(last.at)}, {last.what} {last.name}" if last else "never by commonplace"
+    mode = "read and write" if writable else "read only: its directory may not be written"
+    index = str(report.room).removeprefix("index: ")
+    shown.say(f"notebook  {report.where} ({settings.why})")  # a path is left whole
+    for what, said in (("notes", notes + made), ("index", index), ("changed", changed), ("mode", mode)):
+        shown.say_line(said, head=what, indent=_LABELS)
     shown.say(f"catalog   {report.cache or 'in memory only'}")
     print_problems(report.problems)
     return None

@@ -166,13 +166,14 @@ def unpin(opened: Opened, name: str) -> int:
 # --- what they print -----------------------------------------------------------------------------------------
 
 
-def print_saved(opened: Opened, saved: Saved) -> int:
-    """Print what a save did, and how to take it back."""
+def print_saved(opened: Opened, saved: Saved, updated: str = "updated") -> int:
+    """Print what a save did, in the word there is for it, and how to take it back."""
     if opened.json:
         shown.say_json(shown.saved_json(saved, opened.memory.where))
         return DONE
     by = f", by {saved.by}" if saved.by not in ("", PERSON) else ""
-    shown.say_line(f"{saved.outcome} {saved.name} ({saved.note.kind}{by}): {saved.note.description}")
+    done = updated if saved.outcome == "updated" else saved.outcome
+    shown.say_line(f"{done} {saved.name} ({saved.note.kind}{by}): {saved.note.description}")
     shown.say(f"{saved.file}\n{saved.room}", to_error=True)
     if saved.outcome == "created":
         shown.say(f"to take it back: commonplace forget {quote(saved.name)}{opened.at}", to_error=True)
@@ -271,6 +272,5 @@ def _waited_for(stdin: TextIO) -> bytes:
 def _pinned(opened: Opened, name: str, *, pinned: bool) -> int:
     found = opened.memory.find(name)
     call = on_behalf(opened.call(), found)  # the words stay theirs
-    return print_saved(
-        opened, opened.memory.keep(changed(found.note, pinned=pinned), expect=found.note.stamp, call=call)
-    )
+    saved = opened.memory.keep(changed(found.note, pinned=pinned), expect=found.note.stamp, call=call)
+    return print_saved(opened, saved, "pinned" if pinned else "unpinned")
