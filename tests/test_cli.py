@@ -8,6 +8,7 @@ import random
 import re
 import select
 import shlex
+import shutil
 import signal
 import subprocess
 import sys
@@ -418,6 +419,31 @@ def test_a_note_that_begins_like_another_can_become_its_correction_by_the_comman
     assert memory.read("ana-prefers-tea").body.split() == text.split()
 
 
+def test_a_secret_is_gone_for_good_after_what_the_help_of_forget_says(ana):
+    secret = b"sk-abcd1234XYZ"
+
+    def holding():
+        return {path.parent for path in ana.rglob("*") if path.is_file() and secret in path.read_bytes()}
+
+    def finished(*args):
+        subprocess.run([*COMMONPLACE, *args], capture_output=True, timeout=30, check=True)
+
+    for text in ("The key is {}", "The key is {}, ask Ana"):
+        finished("remember", text.format(secret.decode()), "--name", "key")
+    finished("recall", secret.decode())
+    assert ".commonplace/history" in " ".join(command("forget", "--help")[1].decode().split())
+    finished("forget", "key")
+    assert holding() == {ana / "memory/user/.commonplace/history/key"}
+    shutil.rmtree(ana / "memory/user/.commonplace/history/key")
+    finished("list")
+    assert holding() == set()
+
+
+def test_a_note_says_in_which_session_it_was_written(ana):
+    open_memory().save("Ana prefers tea.", name="tea", call=Call("agent", "2026-05-15-08h00-a1b2"))
+    assert b"by agent, in session 2026-05-15-08h00-a1b2, updated" in command("show", "tea")[1]
+
+
 # --- nothing moves a terminal ----------------------------------------------------------------------------------
 
 ESCAPES = [
@@ -717,8 +743,11 @@ def test_a_save_says_whose_word_it_is_where_it_is_not_the_persons(ana, terminal)
     ):
         out = command(*args, stdin=b"A fact", err=terminal.stream)[1]
         assert out.decode() == said + "\n"
+        assert ("--mine makes it yours" in " ".join(terminal.read().split())) is (by == "agent")
         assert open_memory().find(args[3]).author() == (by or "person")
-    assert json.loads(command("remember", "Another", "--json")[1])["by"] == "agent"
+    done = command("remember", "Another", "--json")
+    assert json.loads(done[1])["by"] == "agent"
+    assert done[2] == b"", "nobody reads it"
     assert command("remember", "-", "--mine", stdin=b"A fact")[0] == 2
     assert len(open_memory().notes().notes) == 3
 

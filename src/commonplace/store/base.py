@@ -10,8 +10,7 @@ if TYPE_CHECKING:
     from commonplace.note.note import Note
 
 ORIGINS = ("person", "agent", "hand", "extractor", "import")
-PERSON = ORIGINS[0]
-HAND = ORIGINS[2]
+PERSON, AGENT, HAND = ORIGINS[:3]
 EXTERNAL = "external:"
 
 # How far a note may be trusted, by who said it. `hand`, a file changed outside Commonplace, stands with `agent`

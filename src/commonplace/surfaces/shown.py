@@ -15,8 +15,6 @@ from commonplace.store.base import Problem
 
 # A terminal narrower than this is left to fold lines as it does.
 _FOLDABLE = 20
-# With less room than this beside a name, what it is goes below it.
-_BESIDE = 20
 _WORDS = re.compile(r"\s+|(?:`[^`]*`|[^\s`]|`)+\s*")
 _SPACED = re.compile(r"\S+\s*|\s+")
 _BULLET = re.compile(r"\s*(?:[-*+>] |\d{1,3}[.)] )?")
@@ -56,9 +54,12 @@ def say_line(text: str, *, head: str = "", indent: int = 0, cut: bool = False, t
 
 
 def say_entry(name: str, text: str, *, indent: int) -> None:
-    """Print a name and what it is, cut at a terminal's edge. A name is never cut: it is what one types."""
+    """Print a name and what it is, cut at a terminal's edge: below the name where that takes half the room.
+
+    A name is never cut: it is what one types.
+    """
     name, room = one_line(name), _columns(sys.stdout) - indent
-    if 0 < room < _wide(name) + _BESIDE:
+    if room // 2 < _wide(name) and 0 < room < _wide(f"{name} {one_line(text)}"):
         _write(" " * indent + name, to_error=False)
         say_line(text, indent=2 * indent, cut=True)
     else:

@@ -120,6 +120,7 @@ def show(opened: Opened, name: str) -> None:
         return shown.say_json({**shown.note_json(note, body=True), "trust": found.author(), "backlinks": linking})
     day = note.updated or note.created
     facts = [str(note.kind), *(f"#{tag}" for tag in note.tags), f"by {found.author()}"]
+    facts += [f"in session {note.session}"] if note.session else []
     facts += [f"updated {day}"] if day else []
     facts += ["pinned"] if note.pinned else []
     facts += [f"expires {note.expires}"] if note.expires else []

@@ -16,9 +16,9 @@ import click
 
 from commonplace.care.links import on_behalf
 from commonplace.guard.text import one_line
-from commonplace.note.kind import KINDS, SYNONYMS
+from commonplace.note.kind import KINDS
 from commonplace.outcomes import Conflict, Forgotten, Saved
-from commonplace.store.base import PERSON
+from commonplace.store.base import AGENT, PERSON
 from commonplace.surfaces import shown
 from commonplace.surfaces.cli import finding
 from commonplace.surfaces.cli.editing import edit_file
@@ -31,7 +31,8 @@ _COPIED = 300
 # More than this from a pipe is no note; it is refused without being read to its end.
 _STDIN_CHARS = 64 * 1024
 
-_KIND = click.option("--kind", "-k", metavar="KIND", help=f"{', '.join(KINDS)}; or {', '.join(SYNONYMS)}.")
+_SORTS = "; ".join(f"{kind}: {row.answers}" for kind, row in KINDS.items())
+_KIND = click.option("--kind", "-k", metavar="KIND", help=f"What it tells (else project). {_SORTS}.")
 
 
 def note_name(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[str]:  # noqa: ARG001 - as click asks
@@ -89,7 +90,7 @@ NAME = click.argument("name", shell_complete=note_name, callback=THERE)
     click.option("--pin/--no-pin", "pinned", default=None, help="Put it before others in the index."),
     click.option("--expect", metavar="STAMP", help="Only if the note still has this stamp (see show --json)."),
     click.option("--replace", is_flag=True, help="Replace whatever has this name."),
-    click.option("--mine", is_flag=True, help="What comes on stdin is your own word; only at a terminal."),
+    click.option("--mine", is_flag=True, help="It is your own word, though it comes through a pipe."),
     waits=True,
 )
 def remember(
@@ -99,7 +100,7 @@ def remember(
 ) -> int:  # fmt: skip
     """Save a fact. TEXT is the fact, or - to read it from stdin.
 
-    What comes through a pipe is logged as an agent's word, unless you say --mine.
+    What is not typed at a terminal counts as an agent's word, unless you say --mine.
     """
     if kind is not None:
         finding.kind_word(kind, tuple(KINDS))
@@ -146,7 +147,10 @@ def edit(opened: Opened, name: str) -> int:
 
 @command("forget", NAME)
 def forget(opened: Opened, name: str) -> int:
-    """Take a note out of the notebook. Its last version stays in the history."""
+    """Take a note out of the notebook. Its last version stays in the history.
+
+    For a secret that must be gone for good, delete its folder in .commonplace/history as well.
+    """
     outcome = opened.memory.forget(name, call=opened.call())
     return print_no(opened, outcome) if isinstance(outcome, Conflict) else _print_forgotten(opened, outcome)
 
@@ -180,6 +184,8 @@ def print_saved(opened: Opened, saved: Saved, updated: str = "updated") -> int:
     elif saved.kept:
         shown.say(f"to take it back: commonplace undo {quote(saved.name)}{opened.at}", to_error=True)
     print_warnings(saved.warnings)
+    if saved.by == AGENT and opened.sees and not shown.is_terminal(sys.stdin):
+        shown.say_line("it was not typed here, so it counts as an agent's word; --mine makes it yours", to_error=True)
     if saved.alike:
         shown.complain(f"{saved.alike} begins the same; if this corrects it:")
         shown.say(f"  {_correction(opened, saved)}", to_error=True)

@@ -54,6 +54,11 @@ class Opened(NamedTuple):
 
         Trace(self.traces).add(session, what, names, size)
 
+    @property
+    def sees(self) -> bool:
+        """Whether a person sees what is said: there is a terminal, and no agent's shell around us."""
+        return _seen(self.settings)
+
     def call(self, session: str = "", *, mine: bool = False) -> Call:
         """The call of whoever is at the keyboard; `mine`, where they say that what comes from a pipe is their own."""
         return caller(self.settings, mine=mine)._replace(session=session)
@@ -65,11 +70,15 @@ def caller(settings: Settings, *, mine: bool = False) -> Call:
     A text from a pipe may be anybody's. It is a person's where they say so (`mine`) and see a terminal: a program that
     an agent runs would have to say it without being asked, and has none.
     """
-    sees = shown.is_terminal(sys.stderr) and not settings.agents_shell
+    sees = _seen(settings)
     if mine and not sees:
         raise Misuse("--mine is for a person at a terminal; leave it out, and the note is logged as an agent's")
     typed = sees and (mine or shown.is_terminal(sys.stdin))
     return Call(origin="person" if typed else "agent", actor="commonplace")
+
+
+def _seen(settings: Settings) -> bool:
+    return shown.is_terminal(sys.stderr) and not settings.agents_shell
 
 
 def tell_of_loss(opened: Opened) -> None:
