@@ -15,9 +15,10 @@ from commonplace.store.base import Problem
 
 # A terminal narrower than this is left to fold lines as it does.
 _FOLDABLE = 20
-_WORDS = re.compile(r"\s+|(?:`[^`]*`|[^\s`]|`)+\s*")
-_SPACED = re.compile(r"\S+\s*|\s+")
-_BULLET = re.compile(r"\s*(?:[-*+>] |\d{1,3}[.)] )?")
+# (Patterns as text: most processes print nothing that must be folded, and need none of them.)
+_WORDS = r"\s+|(?:`[^`]*`|[^\s`]|`)+\s*"
+_SPACED = r"\S+\s*|\s+"
+_BULLET = r"\s*(?:[-*+>] |\d{1,3}[.)] )?"
 # What begins no line: it belongs to what stands before it.
 _CLOSING = frozenset(" 、。，．：；！？）］｝」』】〉》〕ーっッゃゅょャュョ々…")
 _AT_IT = "commonplace: reading the notes, {} s"
@@ -72,7 +73,7 @@ def say_prose(text: str) -> None:
     for line in cleaned(text).split("\n"):
         code ^= line.lstrip().startswith(("```", "~~~"))
         whole = code or room < _FOLDABLE or line.startswith(("    ", "\t", "|"))
-        lines += [line] if whole else _folded(line, room, len(line) - len(_BULLET.sub("", line, count=1)))
+        lines += [line] if whole else _folded(line, room, len(line) - len(re.sub(_BULLET, "", line, count=1)))
     _write("\n".join(lines), to_error=False)
 
 
@@ -163,10 +164,14 @@ def _folded(text: str, room: int, hang: int = 0) -> list[str]:
 
 def _pieces(text: str, room: int) -> Iterator[str]:
     """What a line may be cut between: words, commands in backticks, wide letters; each with the spaces behind it."""
-    for word in _WORDS.findall(text):
-        for part in _SPACED.findall(word) if _wide(word.rstrip()) > room else [word]:
-            wide = sum(_width(char) == 2 for char in part) * 2 > len(part) > room // 2
-            yield from _letters(part) if wide else [part]
+    for word in re.findall(_WORDS, text):
+        for part in re.findall(_SPACED, word) if _wide(word.rstrip()) > room else [word]:
+            yield from _letters(part) if _is_wide(part) and len(part) > room // 2 else [part]
+
+
+def _is_wide(word: str) -> bool:
+    """Whether most of its letters are wide: those of scripts that put no spaces between words."""
+    return _wide(word) > 1.5 * len(word)
 
 
 def _letters(word: str) -> Iterator[str]:
