@@ -46,8 +46,11 @@ _LEARNING_SECONDS = 0.5
 _LEARNT_AT_ONCE = 8
 # Where words find fewer, what is close in meaning is looked for whatever its words.
 _FEW = 5
-# Nearer than most texts come to a question they do not answer.
-_CLOSE_ENOUGH = 0.45
+# Half of the questions a text answers come nearer to it than 0.64; half of small talk comes no nearer to any than 0.3.
+_CLOSE_ENOUGH = 0.3
+# So many of those, and none that is much further than the nearest: where no word is shared, the rest is noise.
+_BY_MEANING = 3
+_NEARLY = 0.75
 
 
 class Changes(NamedTuple):
@@ -219,8 +222,11 @@ def _with_meaning(
     close = dict(vectors.closeness(db, meant, [one.found.id for one in compared]))
     if len(best) < _FEW:
         found = {one.found.key for one in best}
-        for near, id_, key, clusters, day in vectors.nearest(db, meant, _COMPARED):
-            if near >= _CLOSE_ENOUGH and key not in found and (among is None or key in among):
+        others = [row for row in vectors.nearest(db, meant, _COMPARED) if row[2] not in found]
+        others = [row for row in others if among is None or row[2] in among][:_BY_MEANING]
+        least = max(_CLOSE_ENOUGH, _NEARLY * max((row[0] for row in others), default=0.0))
+        for near, id_, key, clusters, day in others:
+            if near >= least:
                 text = Weighed(id_, key, tuple(clusters.splitlines()), day, 0.0, (), ())
                 compared.append(Placed(text, Parts()))
                 close[id_] = near

@@ -35,7 +35,7 @@ _EXPIRED = -0.5
 _CORRECTED = -0.3
 _UNTRUSTED = -0.2  # of nobody's here: read somewhere
 # From here on a part is worth a word of its own.
-_CLOSE = 0.35
+_CLOSE = 0.3
 _TELLING = 0.4
 # What may be pushed: so much of what all words of the query weigh, and so near in meaning; where nothing is known of
 # the meaning, more of the words, and two of them at least.
