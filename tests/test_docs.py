@@ -87,7 +87,7 @@ def test_the_python_in_the_testing_page_runs(section, tmp_path, monkeypatch):
 
 def test_the_testing_page_names_every_file_of_the_package():
     for path in (ROOT / "src" / "commonplace" / "testing").glob("*.py"):
-        public = path.stem in {"clock", "contract", "faulty", "scripted", "servers"}
+        public = path.stem in {"clock", "contract", "embeddings", "faulty", "scripted", "servers"}
         assert (f"`testing.{path.stem}`" in TESTING_PAGE) == public, path.name
 
 

@@ -15,9 +15,9 @@ from socket import SHUT_RDWR, SHUT_WR
 from socketserver import ThreadingTCPServer
 from threading import Event as Flag
 from threading import Lock
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
-from commonplace.testing.scripted import Delivery, Failure, Reply, Request, ScriptedModel
+from commonplace.testing.scripted import Delivery, Failure, Reply, Request
 from commonplace.testing.wire import Event, Wire
 
 # What the Messages API takes; OpenAI says less of it. It bounds what one client can make a test hold.
@@ -33,11 +33,24 @@ _BROKEN = "the script ends this here"
 _JSON, _STREAM = "application/json", "text/event-stream; charset=utf-8"
 
 
+class Script(Protocol):
+    """What answers requests."""
+
+    def answer(self, request: Request) -> Reply | Failure: ...
+
+
+class Asked(NamedTuple):
+    """How a path speaks, and who answers there."""
+
+    wire: Wire
+    script: Script
+
+
 class Api(NamedTuple):
     """What one server answers."""
 
-    asks: Mapping[str, Wire]
-    """By path: what the script is asked for."""
+    asks: Mapping[str, Asked]
+    """By path: what a script is asked for."""
     tells: Mapping[str, Callable[[dict[str, Any]], dict[str, Any]]]
     """By method and path: what is answered from the body alone."""
     error: Callable[[Failure, str], dict[str, Any]]
@@ -52,8 +65,8 @@ class Listener(ThreadingTCPServer):
     allow_reuse_address = True
     request_queue_size = 64  # clients of a test come all at once
 
-    def __init__(self, model: ScriptedModel, api: Api) -> None:
-        self.model, self.api = model, api
+    def __init__(self, api: Api) -> None:
+        self.api = api
         self.closing = Flag()
         self.problems: list[BaseException] = []
         """What the script or its functions raised, in order."""
@@ -163,7 +176,7 @@ class Exchange(BaseHTTPRequestHandler):
             self._fail(refusal or Failure(404, f"there is no {self.command} {path} here"))
             return
         try:
-            request = asks.read(body) if asks else None
+            request = asks.wire.read(body) if asks else None
             told = tells(body) if tells else None
         except ValueError as problem:
             self._fail(Failure(400, str(problem)))
@@ -173,10 +186,10 @@ class Exchange(BaseHTTPRequestHandler):
         else:
             self._send(200, told)
 
-    def _ask(self, wire: Wire, request: Request) -> None:
+    def _ask(self, asked: Asked, request: Request) -> None:
         """Ask the script. What it raises is told to the client, who should not try again, and raised in the test."""
         try:
-            answer = self.server.model.answer(request)
+            answer = asked.script.answer(request)
         except BaseException as problem:
             self.server.problems.append(problem)
             self._fail(Failure(400, f"{type(problem).__name__}: {problem}"))
@@ -184,7 +197,7 @@ class Exchange(BaseHTTPRequestHandler):
         if isinstance(answer, Failure):
             self._fail(answer)
         else:
-            self._deliver(wire, request, answer)
+            self._deliver(asked.wire, request, answer)
 
     # --- answering -------------------------------------------------------------------------------------------
 

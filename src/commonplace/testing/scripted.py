@@ -60,7 +60,7 @@ class Message:
 class Request:
     """What the model was asked."""
 
-    api: Literal["messages", "chat", "responses", ""] = ""
+    api: Literal["messages", "chat", "responses", "embeddings", ""] = ""
     model: str = ""
     system: str = ""
     """The instructions before the first turn. Those that come later are turns of their own."""

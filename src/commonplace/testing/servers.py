@@ -14,9 +14,10 @@ from types import TracebackType
 from typing import Self
 
 from commonplace.testing import wire_anthropic, wire_chat
-from commonplace.testing.listener import Api, Listener
+from commonplace.testing.embeddings import ScriptedEmbeddings
+from commonplace.testing.listener import Api, Asked, Listener
 from commonplace.testing.scripted import ScriptedModel
-from commonplace.testing.wire import Wire
+from commonplace.testing.wire_embeddings import Embeddings
 from commonplace.testing.wire_responses import Responses
 
 # How soon the thread that accepts connections notices that it should end.
@@ -45,7 +46,7 @@ class ScriptedServer:
         return f"http://127.0.0.1:{self._listener.server_address[1]}{self._prefix}"
 
     def __enter__(self) -> Self:
-        self._listener = Listener(self.model, self._api)
+        self._listener = Listener(self._api)
         self._thread = Thread(target=self._listener.serve_forever, args=(_NOTICE,), daemon=True)
         self._thread.start()
         return self
@@ -73,18 +74,23 @@ class AnthropicServer(ScriptedServer):
             "GET /v1/models": lambda _: wire_anthropic.listed(model),
             f"GET /v1/models/{model.name}": lambda _: wire_anthropic.described(model),
         }
-        asks = {"/v1/messages": wire_anthropic.Messages()}
+        asks = {"/v1/messages": Asked(wire_anthropic.Messages(), model)}
         keys = ("x-api-key", "authorization")
         super().__init__(model, Api(asks, tells, wire_anthropic.error, keys, id_header="request-id"))
 
 
 class OpenAIServer(ScriptedServer):
-    """Chat Completions and Responses: `openai.OpenAI(base_url=server.base_url, api_key="any")`."""
+    """Chat Completions, Responses and Embeddings: `openai.OpenAI(base_url=server.base_url, api_key="any")`."""
 
-    def __init__(self, model: ScriptedModel) -> None:
+    def __init__(self, model: ScriptedModel, embeddings: ScriptedEmbeddings | None = None) -> None:
+        self.embeddings = embeddings or ScriptedEmbeddings()
         tells = {
             "GET /v1/models": lambda _: wire_chat.listed(model),
             f"GET /v1/models/{model.name}": lambda _: wire_chat.described(model),
         }
-        asks: dict[str, Wire] = {"/v1/chat/completions": wire_chat.Chat(), "/v1/responses": Responses()}
+        asks = {
+            "/v1/chat/completions": Asked(wire_chat.Chat(), model),
+            "/v1/responses": Asked(Responses(), model),
+            "/v1/embeddings": Asked(Embeddings(), self.embeddings),
+        }
         super().__init__(model, Api(asks, tells, wire_chat.error, ("authorization",), "x-request-id"), prefix="/v1")
