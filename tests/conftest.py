@@ -16,7 +16,8 @@ _SHOWN = 10
 @pytest.fixture(autouse=True)
 def home(tmp_path, monkeypatch):
     """No test reads or writes a real home, and none takes the machine's own settings for a person's."""
-    for name in ("MEMORY_DIR", "COMMONPLACE", "XDG_STATE_HOME", "XDG_CACHE_HOME"):
+    switches = ("MEMORY_DIR", "COMMONPLACE", *(f"COMMONPLACE_EMBEDDINGS{part}" for part in ("", "_MODEL", "_KEY")))
+    for name in (*switches, "XDG_STATE_HOME", "XDG_CACHE_HOME"):
         monkeypatch.delenv(name, raising=False)
     place = tmp_path / "home"
     monkeypatch.setenv("COMMONPLACE_HOME", str(place))

