@@ -22,6 +22,10 @@ GIVEN = {
     "since": ["2026-01-01", "soon", "yesterday", "tomorrow", "3d", "3 days ago", "2h"],
     "limit": ["1", str(MOST_HITS), "0", str(MOST_HITS + 1), "many", "-1", "007"],
     "trace": ["a session"],
+    "for_path": ["src/deploy.sh", ""],
+    "for_command": ["git push origin", ""],
+    "for_tool": ["Bash", ""],
+    "on_error": ["fatal: no deploy", ""],
 }
 
 

@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 _EXCERPT_CHARS = 300
 # So many of the best are looked at as notes: who wrote them, what corrects them, how old they are.
 _WEIGHED = 50
+# More than any notebook has: a limit of any size is taken, and SQLite's numbers have an end.
+_MOST_HITS = 1 << 31
 # A prompt hook holds the person up: what is not found by then is not pushed.
 PUSH_SECONDS = 0.1
 
@@ -49,7 +51,7 @@ class Recalling:
 
     def recall(self, query: str, asked: Asked, limit: int, to: Situation | None) -> Recall:
         """The notes that answer, best first; with a situation, of those that apply to it."""
-        return self._fresh(lambda: self._found(query, asked, max(limit, 0), to))
+        return self._fresh(lambda: self._found(query, asked, min(max(limit, 0), _MOST_HITS), to))
 
     def push(self, query: str, most: int, within: float) -> Recall:
         """The few notes that surely fit, by a deadline."""

@@ -174,7 +174,9 @@ class Finder:
         return Answers(best, matches.words, matches.guessed, matches.asked)
 
     def _waits(self, db: sqlite3.Connection) -> bool:
-        return self._corpus.waits(db) or not self._made_as_now(db)
+        if self._corpus.waits(db):
+            return True
+        return db.execute("SELECT 1 FROM texts LIMIT 1").fetchone() is not None and not self._made_as_now(db)
 
     def _take_some(self, db: sqlite3.Connection, most: int) -> None:
         if not self._made_as_now(db):  # by another stemmer, or table of words, what is kept would be other
