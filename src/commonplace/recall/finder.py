@@ -150,7 +150,8 @@ class Finder:
     def _learn(self, vectors: Vectors, answers: Answers) -> bool:
         """Work out what texts about to be compared mean, as many as the time allows; the next recall goes on."""
         ids = [one.found.id for one in answers.placed[:_COMPARED]]
-        keys = self._side.run(lambda db: vectors.lacking(db, ids))
+        few = len(ids) < _FEW  # so that words decide nothing, and meaning must be known of the others
+        keys = self._side.run(lambda db: (*vectors.lacking(db, ids), *(vectors.newest_lacking(db) if few else ())))
         until = time.monotonic() + _LEARNING_SECONDS
         learnt = 0
         while learnt < len(keys) and time.monotonic() < until and not vectors.trouble:

@@ -30,6 +30,9 @@ _LACKING = (
     "SELECT key FROM texts WHERE id IN ({}) AND NOT EXISTS (SELECT 1 FROM vectors WHERE model = ? AND text = mark)"
 )
 
+_NEWEST_LACKING = """SELECT key FROM texts WHERE NOT EXISTS (SELECT 1 FROM vectors WHERE model = ? AND text = mark)
+    ORDER BY day DESC, id DESC LIMIT ?"""
+
 
 class Vectors:
     """The meaning of texts, by one encoder. Methods that take a connection work within the caller's transaction.
@@ -74,6 +77,10 @@ class Vectors:
     def lacking(self, db: sqlite3.Connection, ids: Iterable[int]) -> list[str]:
         """The keys of those texts whose meaning is not kept."""
         return [key for (key,) in db.execute(_LACKING.format(_list(ids)), (self._encoder.key,))]
+
+    def newest_lacking(self, db: sqlite3.Connection) -> list[str]:
+        """The keys of the newest texts whose meaning is not kept."""
+        return [key for (key,) in db.execute(_NEWEST_LACKING, (self._encoder.key, _SCANNED))]
 
     def closeness(self, db: sqlite3.Connection, query: bytes, ids: Iterable[int]) -> Mapping[int, float]:
         """How near each of these texts comes to a query, as far as that is known."""
