@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 # Raise it whenever a text would give other terms: what was made of it before is made again.
-_VERSION = 1
+_VERSION = 2
 ENGLISH = "english"
 # A term is no longer than this: longer runs are hashes and base64, found by their beginning.
 _TERM_CHARS = 64
@@ -19,13 +19,16 @@ _TERM_CHARS = 64
 _TEXT_CHARS = 200_000
 # A query longer than this is a pasted log, whose words repeat.
 _QUERY_CHARS = 20_000
+# As many words as so many characters can hold; one that stands for eighteen is also only one.
+_QUERY_CHUNKS = _QUERY_CHARS // 2
 
 # Vowel signs and other marks that belong to a word, which `\w` does not count.
 _MARKS = (
     "\u0300-\u036f\u0591-\u05bd\u05bf\u05c1\u05c2\u05c4\u05c5\u05c7\u0610-\u061a\u064b-\u065f\u0670\u06d6-\u06ed"
-    "\u0900-\u0963\u0966-\u0dff\u0e31-\u0e4e\u0eb1-\u0ece\u1000-\u109f\u1780-\u17d3\u3099\u309a"
+    "\u0900-\u0963\u0966-\u0dff\u0e31-\u0e4e\u0eb1-\u0ece\u1000-\u1049\u104c-\u109f\u1780-\u17d3\u3099\u309a"
 )
-_HEAP_OF_MARKS = f"([{_MARKS}]{{30}})[{_MARKS}]+"
+# Every mark Unicode may have to put in order stands in no word by itself, but for two of Kana's at half width.
+_HEAP = r"((?:[^\w\s]|[\uff9e\uff9f]){30})(?:[^\w\s]|[\uff9e\uff9f])+"
 # Scripts written without spaces, or whose particles are joined on: Thai, Lao, Myanmar, Khmer, Kana, Han, Hangul.
 _UNSPACED = (
     "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u31f0-\u31ff\u3400-\u9fff\uf900-\ufaff\uac00-\ud7af"
@@ -36,7 +39,11 @@ _ACCENTS = "[\u0300-\u036f\u0591-\u05bd\u05bf\u05c1\u05c2\u05c4\u05c5\u05c7\u064
 # Pictures people write with: each is a word.
 _PICTURES = "[\u2190-\u21ff\u2600-\u27bf\u2b00-\u2bff\U0001f300-\U0001faff]"
 # Quotation marks and dashes of printed English: without them most texts are ASCII, which is read quicker.
-_TYPOGRAPHY = dict.fromkeys(map(ord, "“”„«»…—–•·→"), " ") | dict.fromkeys(map(ord, "’‘ʼ"), "'")
+_TYPOGRAPHY: dict[int, str | None] = {
+    **dict.fromkeys(map(ord, "“”„«»…—–•·→"), " "),
+    **dict.fromkeys(map(ord, "’‘ʼ"), "'"),
+    **dict.fromkeys(map(ord, "\u00ad\u200d\u2060\ufeff"), None),  # where a word may break, or must not
+}
 
 # (Patterns are compiled where they are first met; most queries meet the first of them only.)
 # What stands together: words, and what joins their parts (`path/to/file.py`, `a.b-c`, `it's`, `C++`).
@@ -46,7 +53,9 @@ _JOINTS = r"[-./:@&_]+"
 # Joints between digits stay, as dots: 1.2.3 is not 12.3, and 2026/05/15 is 2026-05-15.
 _LOOSE_JOINTS = r"(?<![0-9])[-./:@&_']+|[-./:@&_']+(?![0-9])"
 # `parseHTTPResponse` is parse HTTP Response, `python3` is python 3; `v1`, `k8s` and `APIs` are one.
-_HUMPS = r"[A-Za-z]{1,2}[0-9]+[a-z]?(?![A-Za-z])|[A-Z]{2,}s(?![a-z])|[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+|[^A-Za-z0-9]+"
+_HUMPS = (
+    r"[A-Za-z]{1,2}[0-9]+[a-z]?(?![A-Za-z0-9])|[A-Z]{2,}s(?![a-z])|[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+|[^A-Za-z0-9]+"
+)
 # Articles that lost their vowel: `l'eau`, `dell'arte`, `qu'il`.
 _ELIDED = r"^(?:[ldjmtsnc]|qu|dell|nell|sull|dall|all|un)'(?=\w\w)"
 # Which stemmer a script of its own tells, by the first letter that is not ASCII.
@@ -74,7 +83,8 @@ class _Folds(dict[int, str]):
         return self[code]
 
 
-_FOLDS = _Folds({ord("’"): "'"})
+# Letters that are no other letter with a sign, and that people write as one where they have no key for them.
+_FOLDS = _Folds({ord("’"): "'", **dict(zip(map(ord, "đðłøıæœ"), ("d", "d", "l", "o", "i", "ae", "oe"), strict=True))})
 
 
 def folded(text: str) -> str:
@@ -117,12 +127,13 @@ class Analyzer:
         own = list(self.of(chunk, tails=True))
         if self.language == ENGLISH:
             return own
-        return own + [term for term in analyzer(ENGLISH).of(chunk) if term not in own]
+        has = set(own)
+        return own + [term for term in analyzer(ENGLISH).of(chunk) if term not in has]
 
     def of(self, chunk: str, *, tails: bool = False) -> Iterator[str]:
         """The terms of one chunk. `tails` adds the last character of a run, so that each character begins a term."""
         if _is_plain(chunk):
-            yield self.stem(chunk)[:_TERM_CHARS]
+            yield self.stem(chunk[:_TERM_CHARS])
         elif chunk.isascii():
             yield from self._of_identifier(chunk)
         else:
@@ -132,9 +143,10 @@ class Analyzer:
     def _of_identifier(self, chunk: str) -> Iterator[str]:
         """The whole, written as one, then its parts: `deploy-prod.sh` and `deployProd.sh` give deployprodsh first."""
         chunk = chunk.removesuffix("'s").removesuffix("'S")
-        parts = [hump for part in re.split(_JOINTS, chunk.replace("'", "")) for hump in _humps(part)]
-        whole = re.sub(_JOINTS, ".", re.sub(_LOOSE_JOINTS, "", chunk.lower()))
-        if len(parts) != 1 or parts[0] != whole:
+        named = re.sub(_ELIDED, "", chunk, flags=re.IGNORECASE).replace("'", "")
+        parts = [hump for part in re.split(_JOINTS, named) for hump in _humps(part)]
+        whole = _joined(chunk.lower())
+        if whole and (len(parts) != 1 or parts[0] != whole):
             yield self._term(whole)
         if whole[-1:].isalnum():  # C++ and C# are not C
             for part in parts:
@@ -148,13 +160,17 @@ class Analyzer:
             return
         parts = [part for part in re.split(r"[-./:@&_']+", word) if part]
         if len(parts) > 1:
-            yield re.sub(_LOOSE_JOINTS, "", word).translate(_FOLDS)[:_TERM_CHARS]
-        stem = _stemmer_of(word) or self.stem
-        for part in parts:
-            yield (stem(part).translate(_FOLDS) or part)[:_TERM_CHARS]
+            yield _joined(word).translate(_FOLDS)[:_TERM_CHARS]
+        stem = _stemmer_of(word)
+        for part in (part[:_TERM_CHARS] for part in parts):
+            if stem is None and self.language == ENGLISH:  # whose stemmer knows no accents: they would be in its way
+                yield self.stem(part.translate(_FOLDS) or part)
+            else:
+                yield (stem or self.stem)(part).translate(_FOLDS) or part
 
     def _term(self, word: str) -> str:
-        return self.stem(word)[:_TERM_CHARS] if word.isalpha() else word[:_TERM_CHARS]
+        word = word[:_TERM_CHARS]  # before it is stemmed: some stemmers take the square of a word's length
+        return self.stem(word) if word.isalpha() else word
 
 
 def stems() -> str:
@@ -171,7 +187,7 @@ def chunks(text: str) -> list[str]:
         from unicodedata import normalize
 
         # Unicode puts the marks on a letter in order, which takes the square of their number.
-        text = normalize("NFKC", re.sub(_HEAP_OF_MARKS, r"\1", text)).translate(_TYPOGRAPHY)
+        text = normalize("NFKC", re.sub(_HEAP, r"\1", text))[:_TEXT_CHARS].translate(_TYPOGRAPHY)
         if not text.isascii():
             return re.findall(_CHUNK, text)
     return _ASCII_CHUNK.findall(text)
@@ -184,7 +200,7 @@ def is_unspaced(run: str) -> bool:
 
 def asked(query: str, languages: Sequence[str] = (ENGLISH,)) -> list[Word]:
     """The words of a query worth looking for, each once, with the terms each may stand as in any of these languages."""
-    found = chunks(query[:_QUERY_CHARS])
+    found = list(dict.fromkeys(chunks(query[:_QUERY_CHARS])[:_QUERY_CHUNKS]))
     naming = _naming(found, languages)
     analyzers = [analyzer(language) for language in languages]
     words: dict[tuple[str, ...], Word] = {}
@@ -224,6 +240,11 @@ def _naming(found: Sequence[str], languages: Sequence[str]) -> list[str]:
 def _is_plain(word: str) -> bool:
     """Whether a word is small letters of ASCII, or digits: most are."""
     return word.isascii() and ((word.isalpha() and word.islower()) or word.isdigit())
+
+
+def _joined(chunk: str) -> str:
+    """A chunk written as one word; joints between digits stay, all as dots."""
+    return re.sub(_JOINTS, ".", re.sub(_LOOSE_JOINTS, "", chunk))
 
 
 def _humps(part: str) -> list[str]:
