@@ -13,7 +13,7 @@ from math import log
 from typing import NamedTuple, Protocol
 
 from commonplace.digest import digest
-from commonplace.recall.analyze import ENGLISH, Word, analyzer, chunks, is_unspaced, language_of
+from commonplace.recall.analyze import ENGLISH, Word, analyzer, chunks, folded, is_unspaced, language_of
 
 # So many texts are weighed exactly. Twice as many find a point more among the best ten, and nothing more among the
 # best five, for twice the time.
@@ -26,13 +26,14 @@ _MOST_LANGUAGES = 4
 _K1, _B = 1.2, 0.75
 # A word of the heading says what a text is about; in the body, what it mentions.
 _HEADING = 2.0
-# A word of one character is any term that begins with it, and so many of those are enough.
+# A single character of a script without spaces is any term that begins with it, and so many of those are enough.
 _BEGINNING_WITH = 200
 # How many terms of the vocabulary a misspelt word is held against.
 _NEAR_TERMS = 5000
 # Shorter words have too many neighbours to guess which was meant.
 _SHORTEST_GUESSED = 4
-_LONG = 8  # words this long are guessed with two letters wrong
+# Nobody types longer ones by hand, and there are too many slips to make in them.
+_LONGEST_GUESSED = 32
 # SQLite takes so many values in one statement everywhere.
 _VALUES = 500
 
@@ -119,9 +120,10 @@ class Fts5:
             language = language_of((*above, *below))
             terms = analyzer(language).of_all
             heading, body = list(dict.fromkeys(terms(above))), terms(below)
-            counts.update({*heading, *body, *map(_mark, text.clusters)})
+            clusters = [" ".join(cluster.split()) for cluster in text.clusters]  # a line each, whatever stands in them
+            counts.update({*heading, *body, *map(_mark, filter(None, clusters))})
             size = len(heading) + len(body)
-            values = (text.key, "\n".join(text.clusters), text.day, size, language, text.mark)
+            values = (text.key, "\n".join(filter(None, clusters)), text.day, size, language, text.mark)
             id_ = db.execute(_PUT_TEXT, values).lastrowid
             db.execute(_PUT_WORDS, (id_, _kept(heading), _kept(body)))
         _count(db, counts)
@@ -138,7 +140,7 @@ class Fts5:
     ) -> Matches:
         """The texts that hold any of these words, so many of the best weighed. `among` names those that may be."""
         texts, mean = _totals(db)
-        held, guessed = _held(db, words)
+        held, unheld, guessed = _held(db, words, self.languages(db))
         if not held:
             return Matches((), [], (), guessed, {}, 0.0)
         chosen = _rarest(held)
@@ -147,9 +149,9 @@ class Fts5:
         pool = _weighed(db, _candidates(db, asked, among, most), asked, rarity, mean)
         best = sorted(pool, key=lambda one: (-one.score, one.key))
         sizes = _counts(db, {_mark(cluster) for one in pool for cluster in one.clusters})
-        unheld = (len(words) - len(held)) * log(1 + (texts + 0.5) / 0.5)
         named = {mark[1:]: count for mark, count in sizes.items()}
-        return Matches(asked, best, tuple(rarity), guessed, named, sum(rarity) + unheld)
+        weight = sum(rarity) + unheld * log(1 + (texts + 0.5) / 0.5)
+        return Matches(asked, best, tuple(rarity), guessed, named, weight)
 
     def languages(self, db: sqlite3.Connection) -> tuple[str, ...]:
         """The languages most texts are in, English always among them."""
@@ -177,7 +179,7 @@ def _kept(terms: Iterable[str]) -> str:
 
 
 def _count(db: sqlite3.Connection, counts: Mapping[str, int]) -> None:
-    db.executemany(_COUNT, sorted(counts.items()))
+    db.executemany(_COUNT, sorted((term, count) for term, count in counts.items() if count))
     fewer = [(term,) for term, count in counts.items() if count < 0]
     db.executemany("DELETE FROM vocabulary WHERE term = ? AND texts < 1", fewer)
 
@@ -187,27 +189,37 @@ def _totals(db: sqlite3.Connection) -> tuple[int, float]:
     return int(texts), max(terms / max(texts, 1), 1.0)
 
 
-def _held(db: sqlite3.Connection, words: Sequence[Word]) -> tuple[dict[Word, int], tuple[tuple[str, str], ...]]:
-    """The words some text holds, with how many do, and what was guessed for those that none holds."""
+def _held(
+    db: sqlite3.Connection, words: Sequence[Word], languages: Sequence[str]
+) -> tuple[list[tuple[Word, int]], int, tuple[tuple[str, str], ...]]:
+    """The words some text holds, each with how many do; how many none does; and what was guessed for a word."""
     counts = _counts(db, {term for word in words for term in word.terms})
-    held: dict[Word, int] = {}
-    guessed: list[tuple[str, str]] = []
+    held: dict[tuple[str, ...], tuple[Word, int]] = {}
+    unheld, guesses = 0, list[tuple[str, str]]()
+    left = MOST_WORDS  # of words to guess: what nobody typed, a pasted log, nobody mistyped
     for word in words:
         found, holding = word, max(counts.get(term, 0) for term in word.terms)
-        if not holding:
-            found, holding = _meant(db, word)
-            if holding and len(word.shown) > 1:
-                guessed.append((word.shown, found.shown))
+        if len(word.terms[0]) == 1 and is_unspaced(word.terms[0]):
+            found, holding = _beginning_with(db, word)
+        elif not holding and left and (typed := _typed(word, languages)):
+            left -= 1
+            found, holding = _meant(db, word, typed, languages)
+            guesses += [(word.shown, found.shown)] if holding else []
         if holding:
-            held[found] = holding
-    return held, tuple(guessed)
+            held.setdefault(found.terms, (found, holding))
+        else:
+            unheld += 1
+    return list(held.values()), unheld, tuple(guesses)
 
 
-def _rarest(held: Mapping[Word, int]) -> list[tuple[Word, int]]:
-    """The rarest words of a query; of pairs of characters twice as many, since a word is several."""
+def _rarest(held: Sequence[tuple[Word, int]]) -> list[tuple[Word, int]]:
+    """The rarest words of a query; of pairs of characters twice as many, since a word is several.
+
+    Of words as rare as each other those are rarer that are no numbers: a log is full of those, and each means little.
+    """
     chosen: list[tuple[Word, int]] = []
     room = 2 * MOST_WORDS
-    for word, count in sorted(held.items(), key=lambda item: item[1]):
+    for word, count in sorted(held, key=lambda item: (item[1], item[0].terms[0].isdigit())):
         room -= 1 if is_unspaced(word.terms[0]) else 2
         if room < 0:
             break
@@ -226,18 +238,39 @@ def _counts(db: sqlite3.Connection, terms: Collection[str]) -> dict[str, int]:
     return found
 
 
-def _meant(db: sqlite3.Connection, word: Word) -> tuple[Word, int]:
-    """What a word that no text holds may stand for, and how many texts hold that."""
-    term = word.terms[0]
-    if len(term) == 1:
-        found = _between(db, term, _BEGINNING_WITH)
-        return Word(word.shown, tuple(found)), max(found.values(), default=0)
-    if len(term) < _SHORTEST_GUESSED or is_unspaced(term) or not term.isalpha():
-        return word, 0
-    from commonplace.recall.near import nearest
+def _beginning_with(db: sqlite3.Connection, word: Word) -> tuple[Word, int]:
+    """A single character as every term that begins with it: each of a run's characters begins one."""
+    found = _between(db, word.terms[0], _BEGINNING_WITH)
+    return Word(word.shown, tuple(found)), max(found.values(), default=0)
 
+
+def _typed(word: Word, languages: Sequence[str]) -> str:
+    """What somebody may have mistyped: letters enough to tell which word was meant; '' where it is none of that."""
+    term = word.terms[0]
+    if not term.isalpha() or is_unspaced(term):
+        return ""
+    typed = folded(word.shown[: 2 * _LONGEST_GUESSED])
+    if term not in (analyzer(language).stem(typed) for language in languages):  # a part of what was typed
+        typed = term
+    return typed if _SHORTEST_GUESSED <= len(typed) <= _LONGEST_GUESSED else ""
+
+
+def _meant(db: sqlite3.Connection, word: Word, typed: str, languages: Sequence[str]) -> tuple[Word, int]:
+    """What a word that no text holds may stand for, and how many texts hold that."""
+    from commonplace.recall.near import nearest, slips
+
+    # Every word one slip away is stemmed, since a slip may have changed what a word's end was taken for.
+    term, written = word.terms[0], dict[str, str]()
+    stems = [analyzer(language).stem for language in languages]
+    for slip in slips(typed):
+        for stem in stems:
+            written.setdefault(stem(slip), slip)
+    counts = _counts(db, written.keys())
+    if counts:
+        best = max(sorted(counts), key=lambda each: counts[each])
+        return Word(best if best in written.values() else written[best], (best,)), counts[best]
     known: dict[str, int] = {}
-    for begin in (term[:2], term[1::-1], term[0] + term[2], term[1:3]):
+    for begin in (term[:2], term[1::-1], term[:1] + term[2:3], term[1:3]) if len(term) > 1 else ():
         known |= _between(db, begin, _NEAR_TERMS)
     best = nearest(term, known)
     return (Word(best, (best,)), known[best]) if best else (word, 0)

@@ -2,10 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
 # Words this long are guessed with two letters wrong.
 _LONG = 8
+
+# So many letters around one are of its alphabet: Cyrillic has 32 in a row.
+_AROUND = 40
+
+
+def slips(word: str) -> Iterator[str]:
+    """Every word one slip away: letters swapped, one too many, another in its place, one missing."""
+    letters = "abcdefghijklmnopqrstuvwxyz"
+    if not word.isascii():
+        other = max(map(ord, word))
+        letters += "".join(filter(str.isalpha, map(chr, range(other - _AROUND, other + _AROUND))))
+    for at in range(len(word) - 1):
+        yield word[:at] + word[at + 1] + word[at] + word[at + 2 :]
+    for at in range(len(word)):
+        yield word[:at] + word[at + 1 :]
+    for at in range(len(word)):
+        for letter in letters:
+            yield word[:at] + letter + word[at + 1 :]
+    for at in range(len(word) + 1):
+        for letter in letters:
+            yield word[:at] + letter + word[at:]
 
 
 def nearest(word: str, known: Mapping[str, int]) -> str:
