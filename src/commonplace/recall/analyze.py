@@ -18,9 +18,9 @@ _TERM_CHARS = 64
 # More of a text than this is not analysed: a foreign file may be any size.
 _TEXT_CHARS = 200_000
 # A query longer than this is a pasted log, whose words repeat.
-_QUERY_CHARS = 20_000
+QUERY_CHARS = 20_000
 # As many words as so many characters can hold; one that stands for eighteen is also only one.
-_QUERY_CHUNKS = _QUERY_CHARS // 2
+_QUERY_CHUNKS = QUERY_CHARS // 2
 
 # Vowel signs and other marks that belong to a word, which `\w` does not count.
 _MARKS = (
@@ -200,7 +200,7 @@ def is_unspaced(run: str) -> bool:
 
 def asked(query: str, languages: Sequence[str] = (ENGLISH,)) -> list[Word]:
     """The words of a query worth looking for, each once, with the terms each may stand as in any of these languages."""
-    found = list(dict.fromkeys(chunks(query[:_QUERY_CHARS])[:_QUERY_CHUNKS]))
+    found = list(dict.fromkeys(chunks(query[:QUERY_CHARS])[:_QUERY_CHUNKS]))
     naming = _naming(found, languages)
     analyzers = [analyzer(language) for language in languages]
     words: dict[tuple[str, ...], Word] = {}

@@ -15,16 +15,16 @@ _DAYS = "monday tuesday wednesday thursday friday saturday sunday".split()
 _NUMBERS = {word: n for n, word in enumerate("a two three four five six seven eight nine ten eleven twelve".split(), 1)}
 _NUMBERS |= {"an": 1, "one": 1, "a couple of": 2, "couple of": 2, "a few": 3, "few": 3}
 _UNIT_DAYS = {"day": 1, "week": 7, "month": 30, "year": 365}
-_COUNT = rf"(?P<count>\d{{1,3}}|{'|'.join(sorted(_NUMBERS, key=len, reverse=True))})"
+_COUNT = rf"(?P<count>\d{{1,3}}|{'|'.join(sorted(_NUMBERS, key=len, reverse=True))})".replace(" ", "[ ]")
 _MONTH = rf"(?P<month>{'|'.join(_MONTHS)}|{'|'.join(month[:3] for month in _MONTHS if month != 'may')}|sept)\b\.?"
 # `may` is mostly a verb: a month only behind one of these, or beside a number.
 _BEHIND = r"(?P<behind>\b(?:in|on|of|since|during|last|this|until|before|after|by|early|late|mid)[ -])?"
 _DATE = re.compile(
-    rf"""\b(?P<iso>\d{{4}}-\d{{1,2}}(?:-\d{{1,2}})?)\b
+    rf"""\b(?P<iso>\d{{4}}-\d{{1,2}}-\d{{1,2}}(?!\d)|\d{{4}}-\d{{1,2}}(?!-?\d))
     |\b{_COUNT}\s(?P<unit>day|week|month|year)s?\sago\b
     |\b(?:(?P<this>last|past|previous|this)\s)(?P<span>week|month|year|{"|".join(_DAYS)})\b
-    |\b(?P<near>yesterday|today)\b
-    |{_BEHIND}(?:(?P<before>\d{{1,2}})(?:st|nd|rd|th)?\s(?:of\s)?)?\b{_MONTH}(?:\s(?P<after>\d{{1,2}})(?:st|nd|rd|th)?\b(?!\d))?(?:,?\s(?P<year>(?:19|20)\d\d)\b)?
+    |\b(?P<near>(?:day\sbefore\s)?yesterday|today)\b
+    |{_BEHIND}(?:(?<!\d)(?P<before>\d{{1,2}})(?:st|nd|rd|th)?\s(?:of\s)?)?\b{_MONTH}(?:\s(?P<after>\d{{1,2}})(?:st|nd|rd|th)?\b(?!\d))?(?:,?\s(?P<year>(?:19|20)\d\d)\b)?
     |\b(?:in|of|since|during)\s(?P<alone>(?:19|20)\d\d)\b""",
     re.VERBOSE,
 )
@@ -62,9 +62,9 @@ def _meant(said: dict[str, str | None], today: date) -> tuple[date, date] | None
     if unit := said["unit"]:
         return _ago(_number(said["count"] or "1"), unit, today)
     if span := said["span"]:
-        return _span(said["this"] == "this", span, today)
+        return _span(said["this"] or "", span, today)
     if near := said["near"]:
-        day = today - timedelta(days=near == "yesterday")
+        day = today - timedelta(days=("today", "yesterday", "day before yesterday").index(near))
         return day, day
     if alone := said["alone"]:
         return _of_numbers(int(alone))
@@ -72,22 +72,23 @@ def _meant(said: dict[str, str | None], today: date) -> tuple[date, date] | None
 
 
 def _in_month(said: dict[str, str | None], today: date) -> tuple[date, date] | None:
-    word = said["month"] or ""
+    word, behind = said["month"] or "", said["behind"] or ""
     number = said["before"] or said["after"]
-    if word == "may" and not (said["behind"] or number or said["year"]):
-        return None
+    if word == "may" and (not behind or behind.startswith("this")) and not (number or said["year"]):
+        return None  # `this may fail`
     month = next(n for n, name in enumerate(_MONTHS, 1) if name.startswith(word[:3]))
-    year = int(said["year"] or 0) or (today.year if month <= today.month else today.year - 1)
+    here = month < today.month or (month == today.month and not behind.startswith("last"))
+    year = int(said["year"] or 0) or (today.year if here else today.year - 1)
     return _of_numbers(year, month, int(number)) if number else _of_numbers(year, month)
 
 
-def _of_numbers(year: int, month: int = 0, day: int = 0) -> tuple[date, date]:
+def _of_numbers(year: int, month: int | None = None, day: int | None = None) -> tuple[date, date]:
     """A year, a month of one, or a day."""
-    if day:
-        return date(year, month, day), date(year, month, day)
-    if month:
+    if month is None:
+        return date(year, 1, 1), date(year, 12, 31)
+    if day is None:
         return date(year, month, 1), _month_after(year, month) - timedelta(days=1)
-    return date(year, 1, 1), date(year, 12, 31)
+    return date(year, month, day), date(year, month, day)
 
 
 def _month_after(year: int, month: int) -> date:
@@ -101,11 +102,14 @@ def _ago(count: int, unit: str, today: date) -> tuple[date, date]:
     return middle - slack, middle + slack
 
 
-def _span(this: bool, span: str, today: date) -> tuple[date, date]:
+def _span(which: str, span: str, today: date) -> tuple[date, date]:
+    this = which == "this"
     if span in _DAYS:
         back = (today.weekday() - _DAYS.index(span)) % 7
         day = today - timedelta(days=back if back or this else 7)
         return day, day
+    if which == "past":  # up to now, where the last week ended with Sunday
+        return today - timedelta(days=_UNIT_DAYS[span]), today
     if span == "week":
         monday = today - timedelta(days=today.weekday() + (0 if this else 7))
         return monday, monday + timedelta(days=6)

@@ -6,6 +6,7 @@ It knows tables and texts, not what a key stands for.
 
 from __future__ import annotations
 
+import re
 import sqlite3
 import time
 from collections.abc import Callable, Collection, Sequence
@@ -16,7 +17,7 @@ from typing import NamedTuple, Protocol, TypeVar
 from commonplace.errors import CommonplaceError
 from commonplace.index.sidecar import Sidecar
 from commonplace.recall import fuse
-from commonplace.recall.analyze import Word, asked, stems
+from commonplace.recall.analyze import QUERY_CHARS, Word, asked, stems
 from commonplace.recall.fuse import Parts, Placed
 from commonplace.recall.lexical import POOL, Engine, Fts5, Text, Weighed
 
@@ -31,9 +32,7 @@ T = TypeVar("T")
 # Words of which a query has one if it speaks of a day in words (or it has a number in it).
 _DAYS = frozenset((
     "january february march april may june july august september october november december jan feb mar apr jun jul aug "
-    "sep sept oct nov dec jan. feb. mar. apr. jun. jul. aug. sep. sept. oct. nov. dec. yesterday today ago last past "
-    "previous this yesterday? today? ago? week? month? year? january? february? march? april? may? june? july? august? "
-    "september? october? november? december?"
+    "sep sept oct nov dec yesterday today ago last past previous this"
 ).split())  # fmt: skip
 # So many changes are worked in at a time: other writers of the sidecar wait no longer than for a save.
 _BATCH = 100
@@ -169,7 +168,7 @@ class Finder:
     ) -> Answers:
         words = asked(query, self._engine.languages(db))
         matches = self._engine.find(db, words, among, most)
-        best = fuse.placed(matches, _spans(query, today))
+        best = fuse.placed(matches, _spans(query[:QUERY_CHARS], today))
         if self._vectors and meant:
             best = _with_meaning(db, self._vectors, meant, best, among)
         return Answers(best, matches.words, matches.guessed, matches.asked)
@@ -238,7 +237,7 @@ def _with_meaning(
 
 def _spans(query: str, today: date) -> Sequence[Span]:
     """The days a query speaks of; the words that may name one are looked for first, since few queries do."""
-    if not (_DAYS.intersection(query.lower().split()) or any(map(str.isdigit, query))):
+    if not (_DAYS.intersection(re.findall("[a-z]+", query.lower())) or any(map(str.isdigit, query))):
         return ()
     from commonplace.recall.dates import spans
 
