@@ -1,6 +1,7 @@
 """Claims: what a note says of a workspace is found in its text, and held against the workspace as git knows it."""
 
 import ctypes
+import io
 import json
 import os
 import random
@@ -11,6 +12,7 @@ import subprocess
 import sys
 import time
 from collections import Counter
+from contextlib import redirect_stderr, redirect_stdout
 from datetime import date, datetime
 from pathlib import Path
 from typing import NamedTuple
@@ -18,12 +20,16 @@ from typing import NamedTuple
 import pytest
 from tests.claims import build
 
+from commonplace import Call, open_memory
+from commonplace.care.claims import check, root_of
 from commonplace.recall.claims import KINDS, MOST_CLAIMS, Claim, claims_of
 from commonplace.recall.evidence import packages
 from commonplace.recall.evidence.git import Git, Run, find_git
 from commonplace.recall.evidence.programs import defines
 from commonplace.recall.evidence.workspace import FILE, FOLDER, NOTHING, OTHER, UNTOLD, look, read
 from commonplace.recall.verify import CHANGED, GONE, HOLDS, STATES, UNKNOWN, deep, obstacle, quick, verify
+from commonplace.settings import read_settings
+from commonplace.surfaces.cli.app import run
 
 # The halves of the labelled notes, and what is reached at least: a little under what was, so that a change for the
 # worse shows and a busy machine does not.
@@ -968,6 +974,111 @@ def test_from_outside_too_nothing_else_is_seen_to_be_opened(repository, witness)
     assert not seen()
     assert found["halt"] == HOLDS
     assert {found[name] for name in ("src/up/app.py", "src/out.py:1", "lib/app.py", "docs/guide.md")} == {UNKNOWN}
+
+
+# --- a notebook, and the command -----------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def notebook(repository, tmp_path):
+    """Notes about the repository, written on the second of January."""
+    now = [NOON]
+    memory = open_memory(
+        settings=read_settings(tmp_path / "notes", {"COMMONPLACE_HOME": str(tmp_path / "home")}), now=lambda: now[0]
+    )
+    memory.save(NOTE, name="app", description="How the app starts")
+    memory.save("Nothing is said of files here.", name="talk", description="Talk")
+    memory.save("`start` begins.", name="start", description="The start")
+    return memory, now
+
+
+def test_a_notebook_is_held_against_a_workspace(notebook, repository):
+    memory, _ = notebook
+    change(repository)
+    checked = {one.name: one for one in check(memory, memory.notes().notes, str(repository), budget=LONG)}
+    assert states(checked["app"].verdicts) == CHANGED_SINCE
+    assert {v.claim.text for v in checked["app"].broken} == {
+        text for text, state in CHANGED_SINCE.items() if state != HOLDS
+    }
+    assert checked["talk"] == ("talk", ())
+    assert checked["start"].broken == ()
+
+
+def test_a_pin_an_undo_or_a_new_day_in_the_clock_makes_no_text_newer(notebook, repository):
+    memory, now = notebook
+    change(repository)
+    now[0] = datetime.fromisoformat("2026-01-05T12:00:00Z").timestamp()
+    memory.save(NOTE, name="app", pinned=True, replace=True, call=Call("person"))
+    app = memory.read("app")
+    assert app.pinned
+    (checked,) = check(memory, [app], str(repository), budget=LONG)
+    assert states(checked.verdicts) == CHANGED_SINCE
+    memory.save("`stop` ends, see `src/app.py`.", name="app", replace=True)
+    (checked,) = check(memory, [memory.read("app")], str(repository), budget=LONG)
+    assert set(states(checked.verdicts).values()) == {HOLDS}
+
+
+def test_a_note_of_another_tool_counts_from_the_day_in_its_header(notebook, repository, tmp_path):
+    memory, _ = notebook
+    change(repository)
+    for name, day in (("old", "2026-01-02"), ("new", "2026-01-04"), ("undated", "")):
+        header = f"created: {day}\n" if day else ""
+        (tmp_path / "notes" / f"{name}.md").write_text(f"---\ntype: project\n{header}---\n\nSee `src/app.py`.\n")
+    notes = [memory.read(name) for name in ("old", "new", "undated")]
+    assert {one.name: states(one.verdicts)["src/app.py"] for one in check(memory, notes, str(repository), budget=LONG)} == {
+        "old": CHANGED, "new": HOLDS, "undated": HOLDS,
+    }  # fmt: skip
+
+
+def command(*words):
+    out, err = io.StringIO(), io.StringIO()
+    with redirect_stdout(out), redirect_stderr(err):
+        code = run([*words])
+    return code, out.getvalue(), err.getvalue()
+
+
+def test_the_command_tells_what_does_not_hold_and_ends_with_one(notebook, repository, tmp_path, monkeypatch):
+    change(repository)
+    monkeypatch.chdir(repository / "src")
+    code, out, err = command("verify", "--dir", str(tmp_path / "notes"))
+    assert (code, err) == (1, "")
+    assert out.splitlines() == [
+        "app",
+        "  changed path src/app.py: changed since the note was written (1 commit)",
+        "  changed symbol stop: defined otherwise in src/app.py",
+        "  changed line src/app.py:5: another line stands there now",
+        "  gone path src/old.py: gone (moved to src/new.py?)",
+        "  gone flag --fast: in no file any more",
+        "  changed path docs/guide.md: changed since the note was written (1 commit)",
+        "  changed package requests 2.31: 3.0.0 now",
+        "3 notes: 2 hold, 5 changed, 2 gone, 0 not known",
+    ]
+    assert command("verify", "start", "talk", "--dir", str(tmp_path / "notes")) == (
+        0, "2 notes: 1 hold, 0 changed, 0 gone, 0 not known\n", "",
+    )  # fmt: skip
+    code, out, _ = command("verify", "app", "--json", "--dir", str(tmp_path / "notes"), "--workspace", str(repository))
+    said = json.loads(out)
+    assert (code, said["workspace"], said["counts"]) == (
+        1,
+        str(repository),
+        {"holds": 1, "changed": 5, "gone": 2, "unknown": 0},
+    )
+    assert {one["text"]: one["state"] for one in said["notes"][0]["claims"]} == CHANGED_SINCE
+    assert set(said["notes"][0]["claims"][0]) == {"text", "kind", "state", "detail"}
+
+
+def test_the_command_says_why_git_was_not_asked(notebook, tmp_path):
+    (tmp_path / "empty").mkdir()
+    code, out, err = command("verify", "--dir", str(tmp_path / "notes"), "--workspace", str(tmp_path / "empty"))
+    assert (code, out) == (0, "3 notes: 0 hold, 0 changed, 0 gone, 9 not known\n")
+    assert "no git repository in just this folder" in err
+    assert command("verify", "nosuch", "--dir", str(tmp_path / "notes"))[0] == 3
+    assert command("verify", "--workspace", str(tmp_path / "nowhere"))[0] == 2
+
+
+def test_the_workspace_is_the_repository_around(repository, tmp_path):
+    assert root_of(str(repository / "src")) == str(repository)
+    assert root_of(str(tmp_path)) == str(tmp_path)
 
 
 def test_looking_changes_nothing(repository):

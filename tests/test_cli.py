@@ -113,6 +113,7 @@ COMMANDS = sorted(set(cli.commands) - {"completion", "tour"})
 # A command line for each command that works on a notebook which has a note called `deploy`.
 WORKS = {
     "doctor": ["doctor"],
+    "verify": ["verify"],
     "remember": ["remember", "Deploys run on Mondays", "--name", "deploy"],
     "recall": ["recall", "deploys"],
     "list": ["list"],

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from datetime import date
 from typing import Any, TextIO
@@ -27,6 +27,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from threading import Event
 
+    from commonplace.care.claims import Checked
     from commonplace.care.doctor import Examination, Mended
     from commonplace.note.note import Note
     from commonplace.outcomes import Conflict, Room, Saved
@@ -311,6 +312,44 @@ def say_examination(examination: Examination, mended: tuple[Mended, ...], *, as_
             say(f"  {one_line(found.command)}")  # not folded: it can be copied
     files, findings = _so_many(examination.looked_at, "file"), _so_many(len(examination.findings), "finding")
     return say(f"{files} looked at, {findings}")
+
+
+def checked_json(checked: Sequence[Checked], workspace: str) -> dict[str, Any]:
+    """What has become of the claims of notes."""
+    return {
+        "workspace": workspace, "counts": _counted(checked),
+        "notes": [
+            {"name": one.name, "claims": [
+                {"text": verdict.claim.text, "kind": verdict.claim.kind, "state": verdict.state, "detail": verdict.detail}
+                for verdict in one.verdicts
+            ]}
+            for one in checked
+        ],
+    }  # fmt: skip
+
+
+def say_checked(checked: Sequence[Checked], workspace: str, *, as_json: bool) -> None:
+    """Print the claims of notes that do not hold any more, note by note, and how many there are of each."""
+    if as_json:
+        return say_json(checked_json(checked, workspace))
+    for one in checked:
+        if one.broken:
+            say_line(one.name)
+        for verdict in one.broken:
+            told = f": {verdict.detail}" if verdict.detail not in ("", verdict.state) else ""
+            say_line(f"{verdict.state} {verdict.claim.kind} {verdict.claim.text}{told}", indent=2)
+    counts = _counted(checked)
+    of_them = ", ".join(f"{counts[state]:,} {word}" for state, word in _STATES.items())
+    return say(f"{_so_many(len(checked), 'note')}: {of_them}")
+
+
+# The words for what has become of claims, when they are counted.
+_STATES = {"holds": "hold", "changed": "changed", "gone": "gone", "unknown": "not known"}
+
+
+def _counted(checked: Sequence[Checked]) -> dict[str, int]:
+    states = [verdict.state for one in checked for verdict in one.verdicts]
+    return {state: states.count(state) for state in _STATES}
 
 
 def _so_many(count: int, what: str) -> str:

@@ -37,7 +37,7 @@ ORDER = (
     ("Every day", ("remember", "recall", "list", "show", "edit", "forget")),
     ("Putting in order", ("rename", "merge", "pin", "unpin")),
     ("What happened", ("log", "diff", "undo")),
-    ("The notebook", ("status", "doctor")),
+    ("The notebook", ("status", "doctor", "verify")),
     ("For agents", ("preamble", "tools", "trace")),
     ("For you", ("tour", "completion")),
 )

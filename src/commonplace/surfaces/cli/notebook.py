@@ -1,4 +1,4 @@
-"""Commands for the notebook as a whole, and for what agents get of it: status, doctor, preamble, trace, completion."""
+"""Commands for the notebook as a whole, and for what agents get of it: status, doctor, verify, preamble, trace, completion."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from commonplace.prompt.preamble import PROFILES
 from commonplace.surfaces import shown
 from commonplace.surfaces.cli.finding import print_problems
 from commonplace.surfaces.cli.group import cli, command, table_option
-from commonplace.surfaces.cli.notes import filled
-from commonplace.surfaces.cli.opened import DONE, NO_SUCH_NOTE, REFUSED, Opened
+from commonplace.surfaces.cli.notes import THERE, filled, note_name
+from commonplace.surfaces.cli.opened import DONE, NO_SUCH_NOTE, REFUSED, Misuse, Opened
 from commonplace.surfaces.cli.options import SESSION
 from commonplace.trace import Trace
 
@@ -85,6 +85,33 @@ def doctor(opened: Opened, fix: bool, private: bool) -> int:
     if not found.looked_at and not opened.json:
         shown.say_line(f"there is no notebook in {opened.memory.where}", to_error=True)
     return DONE if found.sound else REFUSED
+
+
+@command(
+    "verify",
+    click.argument("names", nargs=-1, metavar="[NAME]...", shell_complete=note_name, callback=THERE),
+    click.option(
+        "--workspace", metavar="PATH", help="What the notes speak of (else the repository around this directory)."
+    ),
+)
+def verify(opened: Opened, names: tuple[str, ...], workspace: str | None) -> int:
+    """Check what the notes say of a workspace.
+
+    Which files, lines, symbols, flags, variables, packages, branches and tags were there when a note was written and
+    are gone or changed. Without NAME: in all notes. Ends with 1 where something is.
+    """
+    from commonplace.care.claims import check, root_of
+    from commonplace.recall.verify import obstacle
+
+    if workspace is not None and not os.path.isdir(workspace):
+        raise Misuse(f"--workspace {workspace!r} is no directory; name the root of the repository the notes speak of")
+    root = os.path.abspath(workspace) if workspace is not None else root_of(os.curdir)
+    notes = [opened.memory.find(name).note for name in names] if names else opened.memory.notes().notes
+    checked = sorted(check(opened.memory, notes, root))
+    shown.say_checked(checked, root, as_json=opened.json)
+    if (why := obstacle(root)) and not opened.json:
+        shown.say_line(f"{root}: {why}, so only paths that are there or not were looked at", to_error=True)
+    return REFUSED if any(one.broken for one in checked) else DONE
 
 
 @command(

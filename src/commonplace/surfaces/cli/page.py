@@ -24,6 +24,7 @@ ANSWERS = {
     "undo": "notes left",
     "status": "notebook why counts room cache bytes writable last_change problems",
     "doctor": "sound looked_at findings mended",
+    "verify": "workspace counts notes",
     "preamble": "preamble bytes lines tools",
     "tools": "tools",
     "trace": "sessions; with SESSION: session given",
@@ -37,7 +38,7 @@ Answers go to stdout, everything else to stderr. Nothing is coloured, and nothin
 | exit code | meaning |
 |---|---|
 | 0 | done |
-| 1 | refused or failed; for `doctor`: something was found |
+| 1 | refused or failed; for `doctor` and `verify`: something was found |
 | 2 | wrong usage |
 | 3 | no such note |
 | 4 | a conflict: another fact has the name, or the note changed meanwhile |
