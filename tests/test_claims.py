@@ -22,12 +22,12 @@ from tests.claims import build
 
 from commonplace import Call, open_memory
 from commonplace.care.claims import check, root_of
-from commonplace.recall.claims import KINDS, MOST_CLAIMS, Claim, claims_of
-from commonplace.recall.evidence import packages
-from commonplace.recall.evidence.git import Git, Run, find_git
-from commonplace.recall.evidence.programs import defines
-from commonplace.recall.evidence.workspace import FILE, FOLDER, NOTHING, OTHER, UNTOLD, look, read
-from commonplace.recall.verify import CHANGED, GONE, HOLDS, STATES, UNKNOWN, deep, obstacle, quick, verify
+from commonplace.evidence import packages
+from commonplace.evidence.claims import KINDS, MOST_CLAIMS, Claim, claims_of
+from commonplace.evidence.git import Git, Run, find_git
+from commonplace.evidence.programs import defines
+from commonplace.evidence.verify import CHANGED, GONE, HOLDS, STATES, UNKNOWN, deep, obstacle, quick, verify
+from commonplace.evidence.workspace import FILE, FOLDER, NOTHING, OTHER, UNTOLD, look, read
 from commonplace.settings import read_settings
 from commonplace.surfaces.cli.app import run
 
@@ -267,11 +267,11 @@ import sys, time
 import commonplace.memory
 texts = sys.argv[2:]
 began = time.process_time()
-from commonplace.recall.claims import claims_of
-from commonplace.recall.verify import quick
+from commonplace.evidence.claims import claims_of
+from commonplace.evidence.verify import quick
 told = [quick(claims_of(text), sys.argv[1]) for text in texts]
 print(time.process_time() - began, sum(len(verdicts) for verdicts in told))
-print(*sorted({"subprocess", "tomllib", "json", "selectors", "commonplace.recall.evidence.git"} & set(sys.modules)))
+print(*sorted({"subprocess", "tomllib", "json", "selectors", "commonplace.evidence.git"} & set(sys.modules)))
 """
 
 
@@ -891,10 +891,10 @@ def watch(event, args):
         started.append(event)
 ALLOWED = {"os.listdir", "os.putenv", "os.unsetenv", "os.scandir", "os.killpg"}
 watching = False
-from commonplace.recall.claims import claims_of
-from commonplace.recall.verify import quick, verify
+from commonplace.evidence.claims import claims_of
+from commonplace.evidence.verify import quick, verify
 text, folder, since, how = sys.argv[1:]
-import commonplace.recall.evidence.judges, commonplace.recall.evidence.repository, commonplace.recall.evidence.git, fnmatch
+import commonplace.evidence.judges, commonplace.evidence.repository, commonplace.evidence.git, fnmatch
 sys.addaudithook(watch)
 claims = claims_of(text)
 watching = True

@@ -12,11 +12,11 @@ from datetime import date, datetime
 from typing import TYPE_CHECKING, NamedTuple
 
 from commonplace.errors import NoteError
+from commonplace.evidence.claims import claims_of
+from commonplace.evidence.verify import CHANGED, GONE, Verdict, deep
 from commonplace.memory import Memory
 from commonplace.note.format import parse
 from commonplace.note.note import Note
-from commonplace.recall.claims import claims_of
-from commonplace.recall.verify import CHANGED, GONE, Verdict, deep
 
 if TYPE_CHECKING:
     from commonplace.store.history import Event

@@ -101,7 +101,7 @@ def verify(opened: Opened, names: tuple[str, ...], workspace: str | None) -> int
     are gone or changed. Without NAME: in all notes. Ends with 1 where something is.
     """
     from commonplace.care.claims import check, root_of
-    from commonplace.recall.verify import obstacle
+    from commonplace.evidence.verify import obstacle
 
     if workspace is not None and not os.path.isdir(workspace):
         raise Misuse(f"--workspace {workspace!r} is no directory; name the root of the repository the notes speak of")

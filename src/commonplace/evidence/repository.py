@@ -11,10 +11,10 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from commonplace.recall.evidence import asking
-from commonplace.recall.evidence.asking import LOG, Answers, Asking, given
-from commonplace.recall.evidence.git import Git, Run
-from commonplace.recall.evidence.questions import (
+from commonplace.evidence import asking
+from commonplace.evidence.asking import LOG, Answers, Asking, given
+from commonplace.evidence.git import Git, Run
+from commonplace.evidence.questions import (
     HEAD,
     Changes,
     Commit,

@@ -12,10 +12,10 @@ from collections.abc import Generator, Iterable, Mapping, Sequence
 from hashlib import sha1, sha256
 from typing import Any, NamedTuple
 
-from commonplace.recall.claims import BRANCH, ENV, FLAG, LINE, PACKAGE, PATH, REF, SYMBOL, Claim
-from commonplace.recall.evidence import packages
-from commonplace.recall.evidence.programs import defines, is_program, shaped
-from commonplace.recall.evidence.questions import (
+from commonplace.evidence import packages
+from commonplace.evidence.claims import BRANCH, ENV, FLAG, LINE, PACKAGE, PATH, REF, SYMBOL, Claim
+from commonplace.evidence.programs import defines, is_program, shaped
+from commonplace.evidence.questions import (
     HEAD,
     TEXT_BYTES,
     Changes,
@@ -35,8 +35,8 @@ from commonplace.recall.evidence.questions import (
     Skipped,
     Text,
 )  # fmt: skip
-from commonplace.recall.evidence.workspace import FILE, FOLDER, NOTHING, UNTOLD, look, names, read
-from commonplace.recall.verify import CHANGED, GONE, HOLDS, UNKNOWN, Verdict, has_ending
+from commonplace.evidence.verify import CHANGED, GONE, HOLDS, UNKNOWN, Verdict, has_ending
+from commonplace.evidence.workspace import FILE, FOLDER, NOTHING, UNTOLD, look, names, read
 
 Judge = Generator[Sequence[Question], Sequence[Any], Verdict]
 # Of the files a name is defined in now, so many are compared with what they were.

@@ -13,8 +13,8 @@ from contextlib import contextmanager
 from datetime import date, datetime
 from typing import NamedTuple
 
-from commonplace.recall.claims import LINE, PATH, Claim
-from commonplace.recall.evidence.workspace import FILE, FOLDER, NOTHING, OTHER, UNTOLD, look
+from commonplace.evidence.claims import LINE, PATH, Claim
+from commonplace.evidence.workspace import FILE, FOLDER, NOTHING, OTHER, UNTOLD, look
 
 HOLDS, CHANGED, GONE, UNKNOWN = STATES = ("holds", "changed", "gone", "unknown")
 # Long enough for any repository that answers at all to answer a few notes.
@@ -27,9 +27,9 @@ _LATEST = 1 << 40
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from commonplace.recall.evidence.judges import Judge
-    from commonplace.recall.evidence.questions import Question
-    from commonplace.recall.evidence.repository import Repository
+    from commonplace.evidence.judges import Judge
+    from commonplace.evidence.questions import Question
+    from commonplace.evidence.repository import Repository
 
 
 class Verdict(NamedTuple):
@@ -170,8 +170,8 @@ def _moment(since: date | float | None) -> float | None:
 def _opened(workspace: str, root: int, program: str | None) -> Repository | None:
     if look(root, ".git")[0] == NOTHING:
         return None
-    from commonplace.recall.evidence.git import Git, find_git
-    from commonplace.recall.evidence.repository import Repository
+    from commonplace.evidence.git import Git, find_git
+    from commonplace.evidence.repository import Repository
 
     program = program or find_git(workspace)
     return Repository(Git(program, workspace)) if program else None
@@ -181,7 +181,7 @@ def _judged(
     notes: Sequence[Asked], times: dict[int, float], repository: Repository, root: int, deadline: float
 ) -> Iterator[tuple[tuple[int, int], Verdict]]:
     """Run the judges of all claims side by side: what they ask in one round is asked together."""
-    from commonplace.recall.evidence.judges import Here, judge
+    from commonplace.evidence.judges import Here, judge
 
     waiting: dict[tuple[int, int], tuple[Judge, Sequence[Question]]] = {}
     for at, when in times.items():

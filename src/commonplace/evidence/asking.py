@@ -11,9 +11,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any, NamedTuple
 
-from commonplace.recall.evidence.git import Run
-from commonplace.recall.evidence.programs import shaped
-from commonplace.recall.evidence.questions import (
+from commonplace.evidence.git import Run
+from commonplace.evidence.programs import shaped
+from commonplace.evidence.questions import (
     HEAD,
     Commit,
     Ever,
