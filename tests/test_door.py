@@ -23,6 +23,7 @@ GIVEN = {
     "limit": ["1", str(MOST_HITS), "0", str(MOST_HITS + 1), "many", "-1", "007"],
     "trace": ["a session"],
     "for_path": ["src/deploy.sh", ""],
+    "workspace": [".", ""],
     "for_command": ["git push origin", ""],
     "for_tool": ["Bash", ""],
     "on_error": ["fatal: no deploy", ""],

@@ -55,7 +55,9 @@ class Memory:
         toolbox: Callable[[Memory, Profile], Tools] | None = None,
         auditor: Callable[[], Auditor] | None = None,
         encoder: Callable[[], Encoder | None] = lambda: None,
+        encodes_quickly: bool = True,
         ending: Callable[[], object] = lambda: None,
+        workspace: str = "",
         acting: Callable[[], AbstractContextManager[None]] = nullcontext,
     ) -> None:
         self._store = store
@@ -66,7 +68,13 @@ class Memory:
         self._toolbox = toolbox
         self._auditor = auditor
         self._ending = ending
-        self._recalling = Recalling(catalog, Finder(catalog.side, Notes(), encoder=encoder), self.today, store.where)
+        self._recalling = Recalling(
+            catalog,
+            Finder(catalog.side, Notes(), encoder=encoder, quick=encodes_quickly),
+            self.today,
+            store.where,
+            workspace,
+        )
         self._acting = acting
 
     @property
@@ -123,12 +131,18 @@ class Memory:
         tags: Sequence[str] = (),
         since: date | None = None,
         to: Situation | None = None,
+        verify: bool = False,
+        workspace: str | None = None,
     ) -> Recall:
         """The notes that answer a query, best first, each with the reasons for its rank.
 
         `to` asks only for the notes that say they apply to what is about to be done, with no query for all of them.
+        What hits claim of the `workspace` (else of the one this memory was opened for) is looked at in its files; with
+        `verify`, git is asked too.
         """
-        return self._recalling.recall(query, Asked.of(kinds, tags, since), limit, to)
+        return self._recalling.recall(
+            query, Asked.of(kinds, tags, since), limit, to, workspace=workspace, verify=verify
+        )
 
     def push(self, query: str, *, most: int = 2, within: float = PUSH_SECONDS) -> Recall:
         """What a prompt calls for by itself: few notes that surely fit, by a deadline; none where none does."""

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from datetime import date
 
 from commonplace.errors import NoEncoder
+from commonplace.evidence.workspace import repository_of
 from commonplace.index.catalog import Catalog
 from commonplace.index.sidecar import Sidecar
 from commonplace.memory import Memory
@@ -26,6 +27,10 @@ if TYPE_CHECKING:
     from commonplace.store.history import History
 
 
+# Those that take no time to open, nor for a text: no prompt waits for the others.
+QUICK_ENCODERS = frozenset(("words", "off"))
+
+
 def open_memory(
     path: str | os.PathLike[str] | None = None,
     *,
@@ -34,12 +39,15 @@ def open_memory(
     disk: Disk | None = None,
     settings: Settings | None = None,
     watch: bool = False,
+    workspace: str | os.PathLike[str] | None = None,
 ) -> Memory:
     """The memory in a directory; without one, where MEMORY_DIR, COMMONPLACE_HOME or the default say.
 
     Nothing is made before the first save. `profile` names the tools the model is offered; `now` is the clock. `watch`
     is for a process that lives long and asks often: while the system reports no change, no file is looked at. It needs
-    the extra `watch`; an edit in place is then seen some milliseconds after it was made.
+    the extra `watch`; an edit in place is then seen some milliseconds after it was made. `workspace` is the folder the
+    notes speak of: what they claim of it is checked where they are found. By default it is the repository the notebook
+    lies in, if it lies in one.
     """
     settings = settings or read_settings(path)
     if settings.off:
@@ -55,8 +63,10 @@ def open_memory(
     )  # fmt: skip
     return Memory(
         store, catalog, now=now, profile=profile, past=lambda: _past(store.path, disk or Disk()), toolbox=_toolbox,
-        auditor=lambda: _auditor(store.path, disk or Disk()), encoder=lambda: encoder_of(settings), acting=store.acting,
+        auditor=lambda: _auditor(store.path, disk or Disk()), encoder=lambda: encoder_of(settings),
+        encodes_quickly=settings.embeddings in QUICK_ENCODERS, acting=store.acting,
         ending=watcher.close if watcher else lambda: None,
+        workspace=os.path.abspath(workspace) if workspace else repository_of(store.path),
     )  # fmt: skip
 
 
@@ -71,9 +81,13 @@ def open_context(root: str | os.PathLike[str], *, now: Callable[[], float] = tim
     from commonplace.recall.documents import Context
 
     path = os.path.realpath(root)
-    settings = read_settings(path)
+    settings = read_settings()
+    if settings.off:
+        return Context("", Sidecar(None), today=date.today, encoder=lambda: None)
     side = Sidecar(os.path.join(settings.cache, mark_of(path), "context.sqlite"))
-    return Context(path, side, today=lambda: date.fromtimestamp(now()), encoder=lambda: encoder_of(settings))
+    return Context(path, side, today=lambda: date.fromtimestamp(now()), encoder=lambda: encoder_of(settings),
+        quick=settings.embeddings in QUICK_ENCODERS,
+    )  # fmt: skip
 
 
 def encoder_of(settings: Settings) -> Encoder | None:
@@ -99,7 +113,8 @@ def encoder_of(settings: Settings) -> Encoder | None:
         from commonplace.adapters.embeddings import EmbeddingsServer
 
         return EmbeddingsServer(which, settings.embeddings_model, settings.embeddings_key)
-    raise NoEncoder(f"COMMONPLACE_EMBEDDINGS is {which!r}; it may be words, minilm, off or the address of a server")
+    # It is not repeated: it may be a key that was put into the wrong setting.
+    raise NoEncoder("COMMONPLACE_EMBEDDINGS is set to none of: words, minilm, off, the address of a server")
 
 
 def _past(notebook: str, disk: Disk) -> History:

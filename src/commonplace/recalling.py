@@ -6,7 +6,7 @@ How texts are found is left to the finder, and what is known of notes to the cat
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from datetime import date
 
 from commonplace.guard.text import one_line
@@ -29,8 +29,14 @@ if TYPE_CHECKING:
 _EXCERPT_CHARS = 300
 # So many of the best are looked at as notes: who wrote them, what corrects them, how old they are.
 _WEIGHED = 50
-# More than any notebook has: a limit of any size is taken, and SQLite's numbers have an end.
-_MOST_HITS = 1 << 31
+# A limit of any size is taken; more hits than this nobody reads, and SQLite takes so many values in one statement.
+_MOST_HITS = 10_000
+# How often a query is asked again where the answer was overtaken.
+_LOOKS = 3
+# What each claim that does not hold any more takes from a score, and how many count: the note is a clue still.
+_BROKEN = 0.1
+_MOST_BROKEN = 3
+_VERIFY_SECONDS = 1.0
 # A prompt hook holds the person up: what is not found by then is not pushed.
 PUSH_SECONDS = 0.1
 
@@ -38,20 +44,34 @@ PUSH_SECONDS = 0.1
 class Recalling:
     """The way of a query through the catalog and the finder to hits."""
 
-    def __init__(self, catalog: Catalog, finder: Finder, today: Callable[[], date], where: str) -> None:
+    def __init__(
+        self, catalog: Catalog, finder: Finder, today: Callable[[], date], where: str, workspace: str = ""
+    ) -> None:
         self._catalog = catalog
         self._finder = finder
         self._today = today
         self._where = where
+        self._workspace = workspace  # the folder the notes speak of; '' where that is not known
 
     @property
     def trouble(self) -> str:
         """What is wrong with finding by meaning; '' where nothing is."""
         return self._finder.trouble
 
-    def recall(self, query: str, asked: Asked, limit: int, to: Situation | None) -> Recall:
+    def recall(
+        self,
+        query: str,
+        asked: Asked,
+        limit: int,
+        to: Situation | None,
+        *,
+        workspace: str | None = None,
+        verify: bool = False,
+    ) -> Recall:
         """The notes that answer, best first; with a situation, of those that apply to it."""
-        return self._fresh(lambda: self._found(query, asked, min(max(limit, 0), _MOST_HITS), to))
+        found = self._fresh(lambda: self._found(query, asked, min(max(limit, 0), _MOST_HITS), to))
+        where = self._workspace if workspace is None else workspace
+        return self._checked(found, where, deep=verify) if where else found
 
     def push(self, query: str, most: int, within: float) -> Recall:
         """The few notes that surely fit, by a deadline."""
@@ -59,24 +79,27 @@ class Recalling:
         return self._fresh(lambda: self._fitting(query, most, by))
 
     def _fresh(self, find: Callable[[], Recall]) -> Recall:
-        """What is found, each note of it as its file is now."""
+        """What is found, each note of it as its file is now, in tables that were not begun again meanwhile."""
         began = time.perf_counter()
-        self._catalog.refresh()
-        found = find()
-        if not self._catalog.holds([hit.name for hit in found]):
-            self._catalog.refresh(full=True)
+        full, found = False, Recall()
+        for _ in range(_LOOKS):
+            tables = self._catalog.side.begun
+            self._catalog.refresh(full=full)
             found = find()
+            full = not self._catalog.holds([hit.name for hit in found])
+            if not full and self._catalog.side.begun == tables:
+                break
         found.took_ms = round((time.perf_counter() - began) * 1000, 2)
         return found
 
     def _found(self, query: str, asked: Asked, limit: int, to: Situation | None) -> Recall:
         among = self._taking(asked) if asked.narrow else None
         if to is None:
-            return self._hits(self._finder.find(query, self._today(), among=among, most=limit), limit)
+            return self._hits(self._finder.find(query, self._today(), among=among, most=limit), limit, among)
         why = self._applying(to, among)
         if query.strip():
-            return self._hits(self._finder.find(query, self._today(), among=why, most=limit), limit, why)
-        return self._hits(Answers([fuse.unasked(name) for name in sorted(why)]), limit, why)
+            return self._hits(self._finder.find(query, self._today(), among=why, most=limit), limit, why, why)
+        return self._hits(Answers([fuse.unasked(name) for name in sorted(why)]), limit, why, why)
 
     def _taking(self, asked: Asked) -> frozenset[str]:
         return frozenset(note.name for note, _ in self._catalog.notes() if asked.takes(note))
@@ -93,11 +116,17 @@ class Recalling:
         sure = [one for one in answers.placed if fuse.sure(one, answers.asked)]
         return self._hits(answers._replace(placed=sure), most)
 
-    def _hits(self, answers: Answers, limit: int, why: dict[str, str] | None = None) -> Recall:
-        """The best of what was found, as notes."""
-        weighed = answers.placed[: max(limit, _WEIGHED)]
+    def _hits(
+        self,
+        answers: Answers,
+        limit: int,
+        among: Collection[str] | None = None,
+        why: Mapping[str, str] | None = None,
+    ) -> Recall:
+        """The best of what was found, as notes; `among` names those that may be there, `why` where each applies."""
+        weighed = answers.placed if why else answers.placed[: max(limit, _WEIGHED)]
         standing = self._catalog.standing([one.found.key for one in weighed], self._today())
-        placed = fuse.standing(weighed, standing, self._today())
+        placed = fuse.standing(weighed, standing, self._today(), lambda name: among is None or name in among)
         best = placed[:limit]
         cards = self._catalog.cards([one.found.key for one in best])
         hits = []
@@ -106,7 +135,28 @@ class Recalling:
                 hit = self._hit(card, one, standing[card.name], answers.words)
                 applies = (f"applies to {why[card.name]}",) if why and card.name in why else ()
                 hits.append(hit._replace(reasons=(*applies, *hit.reasons)))
-        return Recall(hits, more=max(len(answers.placed) - len(hits), 0), guessed=answers.guessed)
+        more = len({one.found.key for one in answers.placed}.difference(hit.name for hit in hits))
+        return Recall(hits, more=more, guessed=answers.guessed)
+
+    def _checked(self, found: Recall, workspace: str, *, deep: bool) -> Recall:
+        """The same hits with what has become of their claims; what leads to nothing any more stands lower."""
+        from commonplace.evidence import verify
+        from commonplace.evidence.claims import claims_of
+
+        cards = self._catalog.cards([hit.name for hit in found])
+        notes = [(claims_of(cards[hit.name].body) if hit.name in cards else [], _day(cards, hit.name)) for hit in found]
+        if deep:
+            judged = verify.deep(notes, workspace, budget=_VERIFY_SECONDS)
+        else:
+            judged = [verify.quick(claims, workspace) if claims else [] for claims, _ in notes]
+        hits = []
+        for hit, verdicts in zip(found, judged, strict=True):
+            known = tuple((one.claim.text, one.state, one.detail) for one in verdicts if one.state != verify.UNKNOWN)
+            lower = _BROKEN * min(sum(state != verify.HOLDS for _, state, _ in known), _MOST_BROKEN)
+            parts = (*hit.parts, ("claims", -round(lower, 3))) if lower else hit.parts
+            hits.append(hit._replace(claims=known, score=round(hit.score - lower, 3), parts=parts))
+        order = sorted(hits, key=lambda hit: -hit.score) if any(hit.broken for hit in hits) else hits
+        return Recall(order, took_ms=found.took_ms, more=found.more, guessed=found.guessed)
 
     def _hit(self, card: Card, placed: Placed, about: Standing, words: Sequence[Word]) -> Hit:
         day = date.fromisoformat(card.day) if card.day else None
@@ -116,3 +166,8 @@ class Recalling:
             clamp(one_line(card.body), _EXCERPT_CHARS), place_of(card.name, card.folder), about.expired,
             tuple((part, round(worth, 3)) for part, worth in placed.parts._asdict().items() if worth),
         )  # fmt: skip
+
+
+def _day(cards: Mapping[str, Card], name: str) -> date | None:
+    day = cards[name].day if name in cards else ""
+    return date.fromisoformat(day) if day else None

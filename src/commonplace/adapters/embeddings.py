@@ -48,8 +48,6 @@ _NEXT = {
 class EmbeddingsServer:
     """An Encoder. `key` and `size` are whole once the server has answered: nobody else knows the size."""
 
-    quick = False
-
     def __init__(self, base: str, model: str, key: str = "", *, timeout: float = _TIMEOUT, rest: float = _REST) -> None:
         """`base` is the address before `/embeddings`. Nothing is sent before the first text.
 
@@ -171,7 +169,8 @@ def _address(base: str) -> SplitResult:
     except ValueError:
         whole = False
     if not whole or not base.isascii() or not base.isprintable() or " " in base:
-        raise NoEncoder(f"{base!r} is no address of an embeddings server; it is like http://localhost:11434/v1")
+        # It is not repeated: people put keys into addresses.
+        raise NoEncoder("what is set is no address of an embeddings server; it is like http://localhost:11434/v1")
     path = given.path.rstrip("/").removesuffix("/embeddings") + "/embeddings"
     return given._replace(path=path, fragment="")
 

@@ -44,7 +44,6 @@ class MiniLM:
     """An Encoder. Opening it takes the time onnxruntime takes to load, a tenth of a second; the first time, a few."""
 
     size = _SIZE
-    quick = False
 
     def __init__(self, cache: str, weights: str = "") -> None:
         """`cache` is the directory for the graph, `weights` that of the model; without one, the installed package's.

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from commonplace.errors import NoteError
 from commonplace.evidence.claims import claims_of
 from commonplace.evidence.verify import CHANGED, GONE, Verdict, deep
+from commonplace.evidence.workspace import repository_of
 from commonplace.memory import Memory
 from commonplace.note.format import parse
 from commonplace.note.note import Note
@@ -56,12 +57,7 @@ def check(memory: Memory, notes: Sequence[Note], workspace: str, *, budget: floa
 
 def root_of(folder: str) -> str:
     """The root of the repository a folder lies in; the folder itself where it lies in none."""
-    here = os.path.abspath(folder)
-    while not os.path.lexists(os.path.join(here, ".git")):
-        if here == os.path.dirname(here):
-            return os.path.abspath(folder)
-        here = os.path.dirname(here)
-    return here
+    return repository_of(folder) or os.path.abspath(folder)
 
 
 def _written(memory: Memory, note: Note, events: Sequence[Event]) -> date | float | None:

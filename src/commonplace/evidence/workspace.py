@@ -112,3 +112,13 @@ class _Walk:
                 return file.read(most)
             except OSError:
                 return None
+
+
+def repository_of(folder: str) -> str:
+    """The root of the repository a folder lies in; '' where it lies in none."""
+    here = os.path.abspath(folder)
+    while not os.path.lexists(os.path.join(here, ".git")):
+        if here == os.path.dirname(here):
+            return ""
+        here = os.path.dirname(here)
+    return here

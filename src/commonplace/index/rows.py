@@ -54,8 +54,8 @@ def put_file(db: sqlite3.Connection, seen: Seen, version: int, problem: str) -> 
 
 def drop(db: sqlite3.Connection, name: str) -> None:
     """Take out a note, and what a scan saw of it."""
-    db.execute("DELETE FROM files WHERE name = ?", (name,))
-    db.execute("DELETE FROM notes WHERE name = ?", (name,))
+    for table in ("files", "notes", "uses"):
+        db.execute(f"DELETE FROM {table} WHERE name = ?", (name,))
 
 
 def note_of(row: tuple[Any, ...]) -> Note:

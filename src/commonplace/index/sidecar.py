@@ -69,6 +69,7 @@ _TABLES = (
         size INTEGER NOT NULL, language TEXT NOT NULL, mark BLOB NOT NULL
     )""",
     "CREATE INDEX texts_by_day ON texts (day)",
+    "CREATE INDEX texts_by_mark ON texts (mark)",
     """CREATE VIRTUAL TABLE words USING fts5(heading, body, tokenize = "ascii tokenchars '.+#'")""",
     "CREATE TABLE vocabulary (term TEXT PRIMARY KEY, texts INTEGER NOT NULL) WITHOUT ROWID",
     "CREATE TABLE spoken (language TEXT PRIMARY KEY, texts INTEGER NOT NULL, terms INTEGER NOT NULL) WITHOUT ROWID",

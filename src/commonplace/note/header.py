@@ -12,7 +12,6 @@ import sys
 from typing import NamedTuple
 
 # The keys we manage, in the order the writer leaves them.
-TEXT_KEYS = ("name", "title", "description", "type", "origin", "session")
 DATE_KEYS = ("created", "updated", "expires")
 LIST_KEYS = ("tags", "applies_to", "supersedes")
 ORDER = (

@@ -10,6 +10,7 @@ import re
 import sqlite3
 import stat
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from datetime import date
 from typing import NamedTuple
 
@@ -22,7 +23,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from commonplace.recall.semantic import Encoder
 
-_PAGES = (".md", ".markdown", ".mdx", ".rst")
+_PAGES = (".md", ".markdown", ".mdx")
 # A larger file is data that happens to be text.
 _PAGE_BYTES = 1_000_000
 # More pages than any project has written by hand; the rest is generated.
@@ -34,10 +35,13 @@ _SKIPPED = frozenset(("node_modules", "__pycache__", "venv", "site-packages", "d
 _HEADING = re.compile(r"(#{1,6})[ \t]+(.*?)[ \t#]*")
 _FENCE = re.compile(r"[ \t]{0,3}(`{3,}|~{3,})")
 _DEPTH = 6
+_MOST_PASSAGES = 1_000
 
 _KNOWN = "SELECT name, inode, size, mtime, ctime FROM files"
 _PUT = "INSERT OR REPLACE INTO files VALUES (?, '', ?, ?, ?, ?, 0, '')"
 _OF_PAGE = "SELECT key FROM texts WHERE key >= ? AND key < ?"
+
+_SAFE = os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 
 _Mark = tuple[int, int, int, int]
 
@@ -89,7 +93,7 @@ class Documents:
             db.execute("DELETE FROM files WHERE name = ?", (page,))
             if mark is not None:
                 db.execute(_PUT, (page, *mark))
-                texts += _texts(page, _read(os.path.join(self._root, page)))
+                texts += _texts(page, _read(self._root, page))
         return Changes(tuple(texts), tuple(gone))
 
     def texts(self, db: sqlite3.Connection, keys: Sequence[str]) -> Sequence[Text]:  # noqa: ARG002 - they lie in files
@@ -104,27 +108,38 @@ class Documents:
     def section(self, key: str) -> tuple[str, Section] | None:
         """The page and the section a key stands for, as the page is now."""
         page, _, number = key.rpartition("#")
-        sections = list(sections_of(_read(os.path.join(self._root, page))))
+        sections = list(sections_of(_read(self._root, page)))
         return (page, sections[int(number)]) if int(number) < len(sections) else None
 
     def _texts_of(self, page: str) -> list[Text]:
-        return _texts(page, _read(os.path.join(self._root, page)))
+        return _texts(page, _read(self._root, page))
 
 
 class Context:
     """A project's documents, as somebody asks them. One for each folder; safe from any thread as the sidecar is."""
 
     def __init__(
-        self, root: str, side: Sidecar, *, today: Callable[[], date], encoder: Callable[[], Encoder | None]
+        self,
+        root: str,
+        side: Sidecar,
+        *,
+        today: Callable[[], date],
+        encoder: Callable[[], Encoder | None],
+        quick: bool = True,
     ) -> None:
+        self._root = root
+        self._side = side
         self._documents = Documents(root)
-        self._finder = Finder(side, self._documents, encoder=encoder)
+        self._finder = Finder(side, self._documents, encoder=encoder, quick=quick)
         self._today = today
 
     def search(self, query: str, limit: int = 5) -> list[Passage]:
-        """The passages that answer a query, best first."""
+        """The passages that answer a query, best first; none where there is no folder to search."""
+        limit = min(max(limit, 0), _MOST_PASSAGES)
+        if not self._root:
+            return []
         self._documents.look()
-        answers = self._finder.find(query, self._today())
+        answers = self._finder.find(query, self._today(), most=limit)
         out = []
         for one in answers.placed[:limit]:
             found = self._documents.section(one.found.key)
@@ -133,6 +148,10 @@ class Context:
                 why = fuse.reasons(one, answers.words, None)
                 out.append(Passage(page, section.line, section.heading, section.text, round(one.parts.sum, 3), why))
         return out
+
+    def close(self) -> None:
+        """Let go of what is held open; the next search opens it again."""
+        self._side.close()
 
 
 def sections_of(page: str) -> Iterator[Section]:
@@ -184,20 +203,36 @@ def _pages(root: str) -> Iterator[tuple[str, _Mark]]:
     waiting, count = [""], 0
     while waiting and count < _MOST_PAGES:
         folder = waiting.pop()
-        try:
-            entries = sorted(os.scandir(os.path.join(root, folder)), key=lambda entry: entry.name)
-        except OSError:  # gone meanwhile, or closed to us
-            continue
-        for entry in entries:
+        for entry in _entries(os.path.join(root, folder)):
             name = f"{folder}/{entry.name}" if folder else entry.name
-            if entry.is_dir(follow_symlinks=False):
-                if not entry.name.startswith(".") and entry.name not in _SKIPPED:
-                    waiting.append(name)
-            elif entry.name.lower().endswith(_PAGES) and "#" not in name and _storable(name):
-                found = entry.stat(follow_symlinks=False)
-                if stat.S_ISREG(found.st_mode) and found.st_size <= _PAGE_BYTES:
+            with suppress(OSError):  # gone meanwhile
+                if entry.is_dir(follow_symlinks=False):
+                    waiting += [name] if _is_entered(entry.name) else []
+                elif (mark := _mark(entry, name)) is not None:
                     count += 1
-                    yield name, (found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns)
+                    yield name, mark
+
+
+def _entries(folder: str) -> list[os.DirEntry[str]]:
+    try:
+        with os.scandir(folder) as entries:
+            return sorted(entries, key=lambda entry: entry.name)
+    except OSError:  # gone meanwhile, or closed to us
+        return []
+
+
+def _is_entered(name: str) -> bool:
+    return not name.startswith(".") and name not in _SKIPPED
+
+
+def _mark(entry: os.DirEntry[str], name: str) -> _Mark | None:
+    """What tells one state of a page from the next; None for what is no page."""
+    if not name.lower().endswith(_PAGES) or "#" in name or not _storable(name):
+        return None
+    found = entry.stat(follow_symlinks=False)
+    if not stat.S_ISREG(found.st_mode) or found.st_size > _PAGE_BYTES:
+        return None
+    return (found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns)
 
 
 def _storable(name: str) -> bool:
@@ -208,12 +243,20 @@ def _storable(name: str) -> bool:
     return True
 
 
-def _read(path: str) -> str:
+def _read(root: str, page: str) -> str:
+    """A page as it is now, reached a folder at a time: none of them may be a link by the time it is opened."""
+    *folders, name = page.split("/")
     try:
-        fd = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
-    except OSError:
+        at = os.open(root, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        try:
+            for folder in folders:
+                inner = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | _SAFE, dir_fd=at)
+                os.close(at)
+                at = inner
+            fd = os.open(name, os.O_RDONLY | _SAFE, dir_fd=at)
+        finally:
+            os.close(at)
+        with os.fdopen(fd, "rb") as file:
+            return file.read(_PAGE_BYTES).decode("utf-8", "replace") if stat.S_ISREG(os.fstat(fd).st_mode) else ""
+    except OSError:  # gone meanwhile, or no page any more
         return ""
-    with os.fdopen(fd, "rb") as file:
-        if not stat.S_ISREG(os.fstat(fd).st_mode):
-            return ""
-        return file.read(_PAGE_BYTES).decode("utf-8", "replace")

@@ -29,6 +29,9 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
+# What no text says any more means nothing to anybody.
+_DROP = "DELETE FROM vectors WHERE text = ?1 AND NOT EXISTS (SELECT 1 FROM texts WHERE mark = ?1)"
+
 # Words of which a query has one if it speaks of a day in words (or it has a number in it).
 _DAYS = frozenset((
     "january february march april may june july august september october november december jan feb mar apr jun jul aug "
@@ -94,11 +97,14 @@ class Finder:
         corpus: Corpus,
         *,
         encoder: Callable[[], Encoder | None] = lambda: None,
+        quick: bool = True,
         engine: Engine | None = None,
     ) -> None:
+        """`encoder` opens what texts are compared by; `quick` says that this, and each text, takes no time to speak of."""
         self._side = side
         self._corpus = corpus
         self._encoder = encoder
+        self._quick = quick
         self._trouble = ""
         self._engine = engine or Fts5()
 
@@ -122,8 +128,12 @@ class Finder:
     def keep_up(self, by: float | None = None) -> None:
         """Make findable what changed since the last time; at once where nothing did, and no longer than until `by`."""
         most = _BATCH if by is None else _SMALL_BATCH
-        while (by is None or time.monotonic() < by) and self._side.run(self._waits):
-            self._side.run(lambda db: self._take_some(db, most), write=True)
+        quick = self._vectors if self._quick else None  # opened before any transaction
+        begun = False
+        while (by is None or time.monotonic() < by) and self._side.run(lambda db: self._waits(db, quick)):
+            begun = self._side.run(lambda db: self._take_some(db, quick, most), write=True) or begun
+        if begun:
+            self._side.run(_drop_orphans, write=True)
 
     def find(
         self,
@@ -136,7 +146,7 @@ class Finder:
     ) -> Answers:
         """The texts that answer a query; none where that is not known by the time given. `among` names those that may."""
         self.keep_up(by)
-        vectors = self._vectors if by is None or (self._vectors and self._vectors.quick) else None
+        vectors = self._vectors if by is None or self._quick else None
         meant = vectors.of(query) if vectors else b""  # before any transaction: it may have to ask a server
         ask = partial(self._found, query=query, meant=meant, today=today, among=among, most=max(most, POOL))
         if by is not None:
@@ -173,34 +183,46 @@ class Finder:
             best = _with_meaning(db, self._vectors, meant, best, among)
         return Answers(best, matches.words, matches.guessed, matches.asked)
 
-    def _waits(self, db: sqlite3.Connection) -> bool:
+    def _waits(self, db: sqlite3.Connection, quick: Vectors | None) -> bool:
         if self._corpus.waits(db):
             return True
-        return db.execute("SELECT 1 FROM texts LIMIT 1").fetchone() is not None and not self._made_as_now(db)
+        return db.execute("SELECT 1 FROM texts LIMIT 1").fetchone() is not None and _made_by(db) != _makers(quick)
 
-    def _take_some(self, db: sqlite3.Connection, most: int) -> None:
-        if not self._made_as_now(db):  # by another stemmer, or table of words, what is kept would be other
+    def _take_some(self, db: sqlite3.Connection, quick: Vectors | None, most: int) -> bool:
+        """Work in some of what changed. Answers whether all was begun again for it."""
+        begun = _made_by(db) != _makers(quick)
+        if begun:  # by another stemmer, or table of words, what is kept would be other
             for table in ("words", "texts", "vocabulary", "spoken"):
                 db.execute(f"DELETE FROM {table}")
-            for key, value in self._makers().items():
-                db.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (key, value))
+            db.executemany("INSERT OR REPLACE INTO meta VALUES (?, ?)", _makers(quick).items())
             self._corpus.begin_again(db)
         changes = self._corpus.changes(db, most)
-        if self._vectors:
-            self._vectors.drop(db, (*changes.gone, *(text.key for text in changes.texts)))
+        marks = [_mark_of(db, key) for key in (*changes.gone, *(text.key for text in changes.texts))]
         self._engine.take_out(db, changes.gone)
         self._engine.put(db, changes.texts)
-        if self._vectors and self._vectors.quick:
-            self._vectors.keep(db, self._vectors.encoded(changes.texts))
+        db.executemany(_DROP, [(mark,) for mark in marks if mark])
+        if quick:
+            quick.keep(db, quick.encoded(changes.texts))
+        return begun
 
-    def _makers(self) -> dict[str, str]:
-        """What terms and vectors are made by; a slow encoder makes its vectors when they are first compared."""
-        encoder = {"encoder": self._vectors.key} if self._vectors and self._vectors.quick else {}
-        return {"stems": stems(), **encoder}
 
-    def _made_as_now(self, db: sqlite3.Connection) -> bool:
-        made = dict(db.execute("SELECT key, value FROM meta WHERE key IN ('stems', 'encoder')").fetchall())
-        return all(made.get(key) == value for key, value in self._makers().items())
+def _makers(quick: Vectors | None) -> dict[str, str]:
+    """What terms and vectors are made by; a slow encoder makes its vectors when they are first compared."""
+    return {"stems": stems(), "encoder": quick.key if quick else ""}
+
+
+def _made_by(db: sqlite3.Connection) -> dict[str, str]:
+    return dict(db.execute("SELECT key, value FROM meta WHERE key IN ('stems', 'encoder')").fetchall())
+
+
+def _mark_of(db: sqlite3.Connection, key: str) -> bytes:
+    row = db.execute("SELECT mark FROM texts WHERE key = ?", (key,)).fetchone()
+    return bytes(row[0]) if row else b""
+
+
+def _drop_orphans(db: sqlite3.Connection) -> None:
+    """Forget the meaning of what no text says any more."""
+    db.execute("DELETE FROM vectors WHERE text NOT IN (SELECT mark FROM texts)")
 
 
 def _in_time(work: Callable[[], T], db: sqlite3.Connection, by: float) -> T | None:
@@ -224,8 +246,9 @@ def _with_meaning(
     close = dict(vectors.closeness(db, meant, [one.found.id for one in compared]))
     if len(best) < _FEW:
         found = {one.found.key for one in best}
-        others = [row for row in vectors.nearest(db, meant, _COMPARED) if row[2] not in found]
-        others = [row for row in others if among is None or row[2] in among][:_BY_MEANING]
+        others = vectors.nearest(
+            db, meant, _BY_MEANING, lambda key: key not in found and (among is None or key in among)
+        )
         least = max(_CLOSE_ENOUGH, _NEARLY * max((row[0] for row in others), default=0.0))
         for near, id_, key, clusters, day in others:
             if near >= least:

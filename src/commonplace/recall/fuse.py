@@ -7,7 +7,7 @@ confirmed on two others (`docs/benchmarks.md`).
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import date
 from math import log, log2
 from typing import NamedTuple
@@ -73,6 +73,8 @@ class Placed(NamedTuple):
     """What the words it holds weigh together."""
     corrects: str = ""
     """The note it is placed before because it corrects it."""
+    close: float | None = None
+    """How near it comes to what the query means; None where that is not known."""
 
 
 def placed(matches: Matches, spans: Sequence[Span]) -> list[Placed]:
@@ -95,8 +97,8 @@ def sure(one: Placed, asked: float) -> bool:
     Of questions about other people's conversations one in a hundred got an answer by these bounds, of small talk none.
     """
     held = one.held / max(asked, 1e-9)
-    if one.parts.meaning:
-        return held >= _PUSHED_HELD and one.parts.meaning >= _PUSHED_CLOSE * _MEANING
+    if one.close is not None:
+        return held >= _PUSHED_HELD and one.close >= _PUSHED_CLOSE
     return held >= _PUSHED_BY_WORDS and len(one.found.in_heading) + len(one.found.in_body) > 1
 
 
@@ -110,13 +112,21 @@ def meaning(texts: Sequence[Placed], closeness: Mapping[int, float]) -> list[Pla
     if not closeness:
         return list(texts)
     usual = sum(closeness.values()) / len(closeness)
-    return in_order(
-        one._replace(parts=one.parts._replace(meaning=_MEANING * closeness.get(one.found.id, usual))) for one in texts
-    )
+    out = []
+    for one in texts:
+        close = closeness.get(one.found.id)
+        worth = _MEANING * (usual if close is None else close)
+        out.append(one._replace(parts=one.parts._replace(meaning=worth), close=close))
+    return in_order(out)
 
 
-def standing(texts: Sequence[Placed], known: Mapping[str, Standing], today: date) -> list[Placed]:
-    """The same texts, notes, with what counts for or against each; a correction stands before what it corrects."""
+def standing(
+    texts: Sequence[Placed], known: Mapping[str, Standing], today: date, may: Callable[[str], bool] = lambda _: True
+) -> list[Placed]:
+    """The same texts, notes, with what counts for or against each; a correction stands before what it corrects.
+
+    A correction that was not found is put there too, if it may be.
+    """
     weighed = in_order(
         one._replace(parts=one.parts._replace(standing=_counting(known[one.found.key], today)))
         for one in texts
@@ -126,7 +136,8 @@ def standing(texts: Sequence[Placed], known: Mapping[str, Standing], today: date
     by_key = {one.found.key: one for one in weighed}
     for one in weighed:
         for each in reversed(list(_corrections(one, by_key, known))):
-            order.setdefault(each.found.key, each)
+            if each.found.key in by_key or may(each.found.key):
+                order.setdefault(each.found.key, each)
     return list(order.values())
 
 
@@ -139,7 +150,7 @@ def _corrections(one: Placed, by_key: Mapping[str, Placed], known: Mapping[str, 
         newer = known[one.found.key].corrected if one.found.key in known else ""
         if newer not in known:
             return
-        one = by_key.get(newer) or unasked(newer)._replace(parts=one.parts, corrects=one.found.key)
+        one = by_key.get(newer, unasked(newer))._replace(corrects=one.found.key)
 
 
 def _counting(about: Standing, today: date) -> float:
@@ -195,7 +206,7 @@ def reasons(one: Placed, words: Sequence[Word], about: Standing | None) -> tuple
     said = [f"{words[number].shown} in its heading" for number in one.found.in_heading]
     said += [f"{words[number].shown} in its text" for number in one.found.in_body]
     said += [f"corrects {one.corrects}"] if one.corrects else []
-    said += [f"close in meaning ({one.parts.meaning / _MEANING:.2f})"] if one.parts.meaning >= _CLOSE else []
+    said += [f"close in meaning ({one.close:.2f})"] if one.close is not None and one.close >= _CLOSE else []
     said += (
         [f"and others of {one.cluster}"] if one.cluster in one.found.clusters and one.parts.company >= _TELLING else []
     )

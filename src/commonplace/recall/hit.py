@@ -26,6 +26,13 @@ class Hit(NamedTuple):
     expired: bool = False
     parts: tuple[tuple[str, float], ...] = ()
     """What the score is the sum of."""
+    claims: tuple[tuple[str, str, str], ...] = ()
+    """What it says of the workspace and could be checked: the words, `holds`, `changed` or `gone`, and more in words."""
+
+    @property
+    def broken(self) -> tuple[str, ...]:
+        """The claims that do not hold any more, each with what became of it."""
+        return tuple(f"{text} {detail or state}" for text, state, detail in self.claims if state != "holds")
 
 
 class Recall(tuple[Hit, ...]):  # noqa: SLOT001 - a tuple of any length has no room for slots

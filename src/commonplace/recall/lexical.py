@@ -29,11 +29,13 @@ _HEADING = 2.0
 # A single character of a script without spaces is any term that begins with it, and so many of those are enough.
 _BEGINNING_WITH = 200
 # How many terms of the vocabulary a misspelt word is held against.
-_NEAR_TERMS = 5000
+_NEAR_TERMS = 2000
 # Shorter words have too many neighbours to guess which was meant.
 _SHORTEST_GUESSED = 4
 # Nobody types longer ones by hand, and there are too many slips to make in them.
 _LONGEST_GUESSED = 32
+# Of a query's words: what nobody typed, a pasted log, nobody mistyped, and each guess takes milliseconds.
+_MOST_GUESSED = 4
 # SQLite takes so many values in one statement everywhere.
 _VALUES = 500
 
@@ -144,13 +146,13 @@ class Fts5:
         if not held:
             return Matches((), [], (), guessed, {}, 0.0)
         chosen = _rarest(held)
-        rarity = [log(1 + (texts - count + 0.5) / (count + 0.5)) for _, count in chosen]
+        rarity = [_rarity(texts, count) for _, count in chosen]
         asked = tuple(word for word, _ in chosen)
         pool = _weighed(db, _candidates(db, asked, among, most), asked, rarity, mean)
         best = sorted(pool, key=lambda one: (-one.score, one.key))
         sizes = _counts(db, {_mark(cluster) for one in pool for cluster in one.clusters})
         named = {mark[1:]: count for mark, count in sizes.items()}
-        weight = sum(rarity) + unheld * log(1 + (texts + 0.5) / 0.5)
+        weight = sum(_rarity(texts, count) for _, count in held) + unheld * _rarity(texts, 0)
         return Matches(asked, best, tuple(rarity), guessed, named, weight)
 
     def languages(self, db: sqlite3.Connection) -> tuple[str, ...]:
@@ -196,7 +198,7 @@ def _held(
     counts = _counts(db, {term for word in words for term in word.terms})
     held: dict[tuple[str, ...], tuple[Word, int]] = {}
     unheld, guesses = 0, list[tuple[str, str]]()
-    left = MOST_WORDS  # of words to guess: what nobody typed, a pasted log, nobody mistyped
+    left = _MOST_GUESSED
     for word in words:
         found, holding = word, max(counts.get(term, 0) for term in word.terms)
         if len(word.terms[0]) == 1 and is_unspaced(word.terms[0]):
@@ -210,6 +212,10 @@ def _held(
         else:
             unheld += 1
     return list(held.values()), unheld, tuple(guesses)
+
+
+def _rarity(texts: int, holding: int) -> float:
+    return log(1 + (texts - holding + 0.5) / (holding + 0.5))
 
 
 def _rarest(held: Sequence[tuple[Word, int]]) -> list[tuple[Word, int]]:

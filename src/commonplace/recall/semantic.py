@@ -57,8 +57,6 @@ class Encoder(Protocol):
     """Model, version and size: what kept vectors are kept under."""
     size: int
     """Bytes of a vector: one a dimension, signed."""
-    quick: bool
-    """Whether a text costs so little that it is encoded as soon as it is there, not when it is first compared."""
 
     def vectors(self, texts: Sequence[str]) -> list[bytes]:
         """Each text as a vector of length 127; all zeros where nothing in it is known."""
@@ -116,7 +114,6 @@ class StaticWords:
         self._head, self._places = self._opened()
         self.size = self._head.size
         self.key = f"{self._head.name}/{self.size}"
-        self.quick = True
 
     def vectors(self, texts: Sequence[str]) -> list[bytes]:
         """Each text as a vector of length 127; all zeros where no word of it is known."""

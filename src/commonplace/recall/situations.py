@@ -90,7 +90,7 @@ def _words_like(run: Sequence[str], words: Sequence[str]) -> bool:
 def _in_path(pattern: str, path: str) -> bool:
     """Whether a glob names a path: `*.sql` anywhere, `src/` and all in it, `**` any number of folders."""
     steps = [step for step in path[:_CHARS].removeprefix("./").split("/") if step]
-    pattern = pattern.removeprefix("./")
+    pattern = pattern[:_PATTERN_CHARS].removeprefix("./")
     globs = [glob for glob in pattern.split("/") if glob]
     if not steps or not globs:
         return False
@@ -98,9 +98,7 @@ def _in_path(pattern: str, path: str) -> bool:
         globs.append("**")
     if len(globs) == 1:
         return globs[0] not in ("*", "**") and any(_like(step, globs[0], case=True) for step in steps)
-    return _steps_like(steps, globs) or any(
-        _steps_like(steps[at:], globs) for at in range(1, len(steps)) if path[0] == "/"
-    )
+    return _steps_like(steps, ["**", *globs] if path[0] == "/" else globs)  # seen from the root, it may begin anywhere
 
 
 def _steps_like(steps: Sequence[str], globs: Sequence[str]) -> bool:

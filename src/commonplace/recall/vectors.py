@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import sqlite3
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import islice
 
 from commonplace.errors import CommonplaceError
 
@@ -25,7 +26,7 @@ _SCANNED_BY_NUMPY = 1_000_000
 _RETRY_SECONDS = 60.0
 _KNOWN = "SELECT texts.id, vector FROM texts JOIN vectors ON model = ? AND text = mark WHERE texts.id IN ({})"
 _NEWEST = """SELECT texts.id, key, clusters, texts.day, vector FROM texts JOIN vectors ON model = ? AND text = mark
-    ORDER BY texts.day DESC, texts.id DESC LIMIT ?"""
+    ORDER BY texts.day DESC, texts.id DESC"""
 _LACKING = (
     "SELECT key FROM texts WHERE id IN ({}) AND NOT EXISTS (SELECT 1 FROM vectors WHERE model = ? AND text = mark)"
 )
@@ -46,11 +47,6 @@ class Vectors:
         self._try_again_at = 0.0
 
     @property
-    def quick(self) -> bool:
-        """Whether texts are encoded as they come; else when they are first compared."""
-        return self._encoder.quick
-
-    @property
     def key(self) -> str:
         """The encoder's own."""
         return self._encoder.key
@@ -69,11 +65,6 @@ class Vectors:
         """Keep what texts mean."""
         db.executemany("INSERT OR REPLACE INTO vectors (model, text, vector) VALUES (?, ?, ?)", rows)
 
-    def drop(self, db: sqlite3.Connection, keys: Sequence[str]) -> None:
-        """Forget what these texts meant, by any model: they are gone, or say something else now."""
-        places = ",".join("?" * len(keys))
-        db.execute(f"DELETE FROM vectors WHERE text IN (SELECT mark FROM texts WHERE key IN ({places}))", tuple(keys))
-
     def lacking(self, db: sqlite3.Connection, ids: Iterable[int]) -> list[str]:
         """The keys of those texts whose meaning is not kept."""
         return [key for (key,) in db.execute(_LACKING.format(_list(ids)), (self._encoder.key,))]
@@ -90,12 +81,15 @@ class Vectors:
         known = [(id_, vector) for id_, vector in known if len(vector) == len(query)]
         return dict(zip((id_ for id_, _ in known), closeness(query, [vector for _, vector in known]), strict=True))
 
-    def nearest(self, db: sqlite3.Connection, query: bytes, most: int) -> list[tuple[float, int, str, str, str]]:
-        """The texts nearest to a query, whatever their words: how near, id, key, clusters, day."""
+    def nearest(
+        self, db: sqlite3.Connection, query: bytes, most: int, may: Callable[[str], bool]
+    ) -> list[tuple[float, int, str, str, str]]:
+        """The texts nearest to a query of those that may be, whatever their words: how near, id, key, clusters, day."""
         from commonplace.recall.semantic import closeness, numpy_is_here
 
         scanned = _SCANNED_BY_NUMPY if numpy_is_here() else _SCANNED
-        rows = [row for row in db.execute(_NEWEST, (self._encoder.key, scanned)) if len(row[4]) == len(query)]
+        found = db.execute(_NEWEST, (self._encoder.key,))
+        rows = list(islice((row for row in found if len(row[4]) == len(query) and may(row[1])), scanned))
         near = zip(closeness(query, [row[4] for row in rows]), rows, strict=True)
         best = sorted(near, key=lambda pair: (-pair[0], pair[1][1]))[:most]
         return [(close, id_, key, clusters, day) for close, (id_, key, clusters, day, _) in best]

@@ -361,6 +361,7 @@ def _hit_json(hit: Hit) -> dict[str, Any]:
         "name": hit.name, "title": hit.title, "description": hit.description, "kind": str(hit.kind), "where": hit.where,
         "score": hit.score, "reasons": list(hit.reasons), "age": hit.age, "trust": hit.trust, "excerpt": hit.excerpt,
         "file": hit.file, "expired": hit.expired, "parts": dict(hit.parts),
+        "claims": [{"text": text, "state": state, "detail": detail} for text, state, detail in hit.claims],
     }  # fmt: skip
 
 

@@ -111,7 +111,12 @@ def _of_hit(hit: Hit) -> str:
     note = Note(name=hit.name, description=hit.description, kind=hit.kind, body="")
     reasons = ", ".join(inert(reason) for reason in hit.reasons[:_REASONS])
     facts = (hit.age, f"by {hit.trust}", *(("expired",) if hit.expired else ()))
-    return f"{entry(note, *facts)}\nFound by: {reasons}; score {hit.score:.2f}; file {inert(hit.file)}"
+    return f"{entry(note, *facts)}\nFound by: {reasons}; score {hit.score:.2f}; file {inert(hit.file)}{_broken(hit)}"
+
+
+def _broken(hit: Hit) -> str:
+    """What a hit claims that is not so any more, in a line."""
+    return f"\nNo longer so: {'; '.join(map(inert, hit.broken[:_REASONS]))}" if hit.broken else ""
 
 
 def _text_of(desk: Desk, hit: Hit) -> str:

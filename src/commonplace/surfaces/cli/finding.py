@@ -66,7 +66,19 @@ def _found(opened: Opened, query: str, given: Mapping[str, Any]) -> Recall:
         if to or any(asked.values()):
             raise Misuse("--push takes a prompt alone; ask for kinds, tags, days and situations without it")
         return opened.memory.push(query, most=min(given["limit"], MOST_PUSHED))
-    return opened.memory.recall(query, limit=given["limit"], to=to, **asked)
+    return opened.memory.recall(
+        query, limit=given["limit"], to=to, verify=given["verify"], workspace=_workspace(given), **asked
+    )
+
+
+def _workspace(given: Mapping[str, Any]) -> str | None:
+    """The folder the notes speak of: the one given; for who wants it looked at, the repository they are in."""
+    if given["workspace"] is not None or not given["verify"]:
+        folder: str | None = given["workspace"]
+        return folder
+    from commonplace.evidence.workspace import repository_of
+
+    return repository_of(".") or "."
 
 
 def _read_all() -> str:
@@ -81,6 +93,8 @@ def _print_hit(hit: Hit, *, explain: bool) -> None:
     shown.say_line(f"{hit.name} ({', '.join(facts)})")
     shown.say_line(hit.description, indent=2)
     shown.say_line(f"found by: {', '.join(hit.reasons)}", indent=2)
+    if hit.broken:
+        shown.say_line(f"no longer so: {'; '.join(hit.broken)}", indent=2)
     if explain:
         shown.say_line(f"{hit.score:.2f} = " + " + ".join(f"{part} {worth:.2f}" for part, worth in hit.parts), indent=2)
 

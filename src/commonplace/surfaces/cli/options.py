@@ -64,8 +64,26 @@ PUSH = Option(
     default=False,
     help="For a prompt hook: two notes at most, only what surely fits, within 0.1 s.",
 )
+VERIFY = Option(("--verify",), "verify", default=False, help="Ask git too whether what they claim still holds.")
+WORKSPACE = Option(
+    ("--workspace",), "workspace", "text", metavar="PATH",
+    help="The folder the notes speak of (else the repository they lie in; with --verify, the current one).",
+)  # fmt: skip
 EXPLAIN = Option(("--explain",), "explain", default=False, help="Say what each score is the sum of.")
-RECALL = (LIMIT, *FILTERS, FOR_PATH, FOR_COMMAND, FOR_TOOL, ON_ERROR, PUSH, EXPLAIN, SESSION, *SHARED)
+RECALL = (
+    LIMIT,
+    *FILTERS,
+    FOR_PATH,
+    FOR_COMMAND,
+    FOR_TOOL,
+    ON_ERROR,
+    PUSH,
+    VERIFY,
+    WORKSPACE,
+    EXPLAIN,
+    SESSION,
+    *SHARED,
+)
 # What narrows down where a recall looks.
 NARROWING = (*FILTERS, FOR_PATH, FOR_COMMAND, FOR_TOOL)
 # What may stand in place of a query.
