@@ -269,7 +269,7 @@ def test_a_query_asks_no_more_than_its_beginning_holds():
 def test_among_names_those_that_may_be_found_however_many_others_are_better():
     index = Index(*(line(f"n{number:03}", "deploy " * (number % 7 + 1)) for number in range(POOL + 60)))
     assert len(index.keys("deploy")) == POOL
-    for among in ({"n000"}, {"n000", "n259"}, {"n007", "nobody"}, {f"n{number:03}" for number in range(250)}, set()):
+    for among in ({"n000"}, {"n000", "n159"}, {"n007", "nobody"}, {f"n{number:03}" for number in range(250)}, set()):
         assert (
             set(index.keys("deploy", among=among)) == among - {"nobody"}
             or len(index.keys("deploy", among=among)) == POOL
@@ -383,7 +383,7 @@ def test_two_slips_in_a_long_word_are_read_too():
 def test_of_a_pasted_text_only_so_many_words_are_guessed():
     index = Index(line("a", "staging"))
     unknown = [f"{chr(97 + n // 26)}{chr(97 + n % 26)}qqqqq" for n in range(40)]
-    assert index.find(" ".join([*unknown[:5], "stagnig"])).guessed == (("stagnig", "staging"),)
+    assert index.find(" ".join([*unknown[:3], "stagnig"])).guessed == (("stagnig", "staging"),)
     assert index.find(" ".join([*unknown, "stagnig"])).guessed == ()
 
 

@@ -39,6 +39,8 @@ _MOST_BROKEN = 3
 _VERIFY_SECONDS = 1.0
 # A prompt hook holds the person up: what is not found by then is not pushed.
 PUSH_SECONDS = 0.1
+# What a prompt is about it says at its beginning.
+_PROMPT_CHARS = 4_000
 
 
 class Recalling:
@@ -75,6 +77,7 @@ class Recalling:
 
     def push(self, query: str, most: int, within: float) -> Recall:
         """The few notes that surely fit, by a deadline."""
+        query = query[:_PROMPT_CHARS]
         by = time.monotonic() + within
         return self._fresh(lambda: self._fitting(query, most, by))
 
@@ -114,7 +117,7 @@ class Recalling:
     def _fitting(self, query: str, most: int, by: float) -> Recall:
         answers = self._finder.find(query, self._today(), by=by)
         sure = [one for one in answers.placed if fuse.sure(one, answers.asked)]
-        return self._hits(answers._replace(placed=sure), most)
+        return self._hits(answers._replace(placed=sure), most, {one.found.key for one in sure})
 
     def _hits(
         self,

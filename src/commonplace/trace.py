@@ -12,6 +12,7 @@ from contextlib import suppress
 from typing import NamedTuple
 
 from commonplace.errors import BadName
+from commonplace.index.sidecar import make_folder
 from commonplace.note.slug import slugify
 
 # A trace is read to be looked at; past this only its end is.
@@ -41,7 +42,7 @@ class Trace:
         at = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(self._now()))
         line = json.dumps({"at": at, "what": what, "names": list(names), "bytes": size}) + "\n"
         try:
-            os.makedirs(self._folder, mode=0o700, exist_ok=True)
+            make_folder(self._folder)
             flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK
             fd = os.open(self._file(session), flags, 0o600)
         except (OSError, BadName):

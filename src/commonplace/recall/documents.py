@@ -32,7 +32,8 @@ _MOST_PAGES = 20_000
 _PASSAGE_CHARS = 2_000
 # Folders whose pages are other people's, or made.
 _SKIPPED = frozenset(("node_modules", "__pycache__", "venv", "site-packages", "dist", "build", "target", "vendor"))
-_HEADING = re.compile(r"(#{1,6})[ \t]+(.*?)[ \t#]*")
+_HEADING = re.compile(r"(#{1,6})[ \t]+(.*)")
+_CLOSING = re.compile(r"[ \t]#+$")
 _FENCE = re.compile(r"[ \t]{0,3}(`{3,}|~{3,})")
 _DEPTH = 6
 _MOST_PASSAGES = 1_000
@@ -89,7 +90,7 @@ class Documents:
         gone: list[str] = []
         while self._changed and len(texts) < most:
             page, mark = self._changed.popitem()
-            gone += [key for (key,) in db.execute(_OF_PAGE, (f"{page}#", f"{page}$"))]
+            gone += [key for (key,) in db.execute(_OF_PAGE, (f"{page}//", f"{page}/0"))]
             db.execute("DELETE FROM files WHERE name = ?", (page,))
             if mark is not None:
                 db.execute(_PUT, (page, *mark))
@@ -97,7 +98,7 @@ class Documents:
         return Changes(tuple(texts), tuple(gone))
 
     def texts(self, db: sqlite3.Connection, keys: Sequence[str]) -> Sequence[Text]:  # noqa: ARG002 - they lie in files
-        pages = dict.fromkeys(key.rpartition("#")[0] for key in keys)
+        pages = dict.fromkeys(key.rpartition("//")[0] for key in keys)
         return [text for page in pages for text in self._texts_of(page) if text.key in keys]
 
     def begin_again(self, db: sqlite3.Connection) -> None:
@@ -107,7 +108,7 @@ class Documents:
 
     def section(self, key: str) -> tuple[str, Section] | None:
         """The page and the section a key stands for, as the page is now."""
-        page, _, number = key.rpartition("#")
+        page, _, number = key.rpartition("//")
         sections = list(sections_of(_read(self._root, page)))
         return (page, sections[int(number)]) if int(number) < len(sections) else None
 
@@ -168,7 +169,7 @@ def sections_of(page: str) -> Iterator[Section]:
         if heading:
             yield from _pieces(begin, _path(above), lines)
             depth = len(heading[1])
-            above[depth:] = [heading[2], *[""] * (_DEPTH - depth)]
+            above[depth:] = [_CLOSING.sub("", heading[2].rstrip()), *[""] * (_DEPTH - depth)]
             begin, lines = number, []
         lines.append(line)
     yield from _pieces(begin, _path(above), lines)
@@ -181,10 +182,9 @@ def _path(above: Sequence[str]) -> str:
 def _pieces(begin: int, heading: str, lines: Sequence[str]) -> Iterator[Section]:
     start, size, kept = begin, 0, list[str]()
     for number, line in enumerate(lines, begin):
-        if size > _PASSAGE_CHARS and not line.strip():
+        if size > _PASSAGE_CHARS and (not line.strip() or size > 2 * _PASSAGE_CHARS):
             yield Section(start, heading, "\n".join(kept))
-            start, size, kept = number + 1, 0, []
-            continue
+            start, size, kept = number, 0, []
         kept.append(line)
         size += len(line) + 1
     if any(line.strip() for line in kept):
@@ -193,7 +193,7 @@ def _pieces(begin: int, heading: str, lines: Sequence[str]) -> Iterator[Section]
 
 def _texts(page: str, said: str) -> list[Text]:
     return [
-        Text(f"{page}#{number}", f"{section.heading}\n{page}", section.text, (f"page {page}",))
+        Text(f"{page}//{number}", f"{section.heading}\n{page}", section.text, (f"page {page}",))
         for number, section in enumerate(sections_of(said))
     ]
 
@@ -227,7 +227,7 @@ def _is_entered(name: str) -> bool:
 
 def _mark(entry: os.DirEntry[str], name: str) -> _Mark | None:
     """What tells one state of a page from the next; None for what is no page."""
-    if not name.lower().endswith(_PAGES) or "#" in name or not _storable(name):
+    if not name.lower().endswith(_PAGES) or not _storable(name):
         return None
     found = entry.stat(follow_symlinks=False)
     if not stat.S_ISREG(found.st_mode) or found.st_size > _PAGE_BYTES:

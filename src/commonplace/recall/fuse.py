@@ -142,13 +142,14 @@ def standing(
 
 
 def _corrections(one: Placed, by_key: Mapping[str, Placed], known: Mapping[str, Standing]) -> Iterator[Placed]:
-    """A note, the one that corrects it, the one that corrects that, and so on."""
+    """A note, the one that corrects it, the one that corrects that, and so on; none is corrected by less than itself."""
     seen = set[str]()
     while one.found.key not in seen:
         yield one
         seen.add(one.found.key)
-        newer = known[one.found.key].corrected if one.found.key in known else ""
-        if newer not in known:
+        about = known.get(one.found.key)
+        newer = about.corrected if about else ""
+        if about is None or newer not in known or known[newer].expired or known[newer].trust < about.trust:
             return
         one = by_key.get(newer, unasked(newer))._replace(corrects=one.found.key)
 

@@ -32,7 +32,11 @@ class Hit(NamedTuple):
     @property
     def broken(self) -> tuple[str, ...]:
         """The claims that do not hold any more, each with what became of it."""
-        return tuple(f"{text} {detail or state}" for text, state, detail in self.claims if state != "holds")
+        return tuple(f"{text}: {_told(state, detail)}" for text, state, detail in self.claims if state != "holds")
+
+
+def _told(state: str, detail: str) -> str:
+    return detail if detail.startswith(state) else f"{state}, {detail}" if detail else state
 
 
 class Recall(tuple[Hit, ...]):  # noqa: SLOT001 - a tuple of any length has no room for slots

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 import shlex
 import shutil
@@ -13,6 +14,7 @@ from dataclasses import replace
 from commonplace.care.links import slug_of
 from commonplace.care.near import slips
 from commonplace.errors import Changed, EditorFailed
+from commonplace.index.sidecar import make_folder
 from commonplace.note.format import parse
 from commonplace.note.lint import called, faults
 from commonplace.note.note import Note
@@ -93,10 +95,11 @@ class _Draft:
     """A file a person edits, private to them, and the version of the note it was begun from."""
 
     def __init__(self, folder: str, file: str, note: Note) -> None:
-        os.makedirs(folder, mode=0o700, exist_ok=True)
-        begun = [entry for entry in os.listdir(folder) if entry.endswith("-" + file)]
+        make_folder(folder)
+        self._lock = _locked(os.path.join(folder, f".{file}.lock"))
+        begun = [entry for entry in os.listdir(folder) if entry.partition("-")[2] == file]  # behind the stamp
         self.kept = bool(begun)
-        self.begun_from = begun[0].removesuffix("-" + file) if begun else note.stamp
+        self.begun_from = begun[0].partition("-")[0] if begun else note.stamp
         self.path = os.path.join(folder, f"{self.begun_from}-{file}")
         if not self.kept:
             fd = os.open(self.path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o600)
@@ -121,6 +124,22 @@ class _Draft:
     def remove(self) -> None:
         with suppress(FileNotFoundError):
             os.unlink(self.path)
+
+
+def _locked(path: str) -> int:
+    """A lock on the draft of one note, held until the process ends: of two who edit at once, one is told.
+
+    Raises:
+        EditorFailed: somebody is at it.
+
+    """
+    fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
+    try:
+        fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        os.close(fd)
+        raise EditorFailed("this note is being edited elsewhere; finish there, then edit it again") from None
+    return fd
 
 
 def _draft(opened: Opened, note: Note) -> _Draft:

@@ -8,6 +8,8 @@ from datetime import date, datetime
 from commonplace.guard.text import one_line
 from commonplace.note.kind import SYNONYMS, Kind, heading_of, kind_of
 from commonplace.recall.asked import DAYS, DAYS_AHEAD, moment_of
+from commonplace.recall.hit import Recall
+from commonplace.recall.lexical import POOL
 from commonplace.store.base import Problem
 from commonplace.surfaces import shown
 from commonplace.surfaces.cli.opened import Misuse, Opened
@@ -17,7 +19,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from commonplace.recall.hit import Hit, Recall
+    from commonplace.recall.hit import Hit
 
 # As much of a failing command's output is read.
 _OUTPUT_CHARS = 100_000
@@ -40,11 +42,10 @@ def recall(opened: Opened, query: Sequence[str], **given: Any) -> None:
     for hit in found:
         _print_hit(hit, explain=given["explain"])
     if found.more and not given["push"]:
-        all_of_them = min(given["limit"] + found.more, MOST_HITS)
-        shown.say(
-            f"{found.more} more; --limit {all_of_them} shows {'all' if all_of_them < MOST_HITS else 'more'}",
-            to_error=True,
-        )
+        weighed = len(found) + found.more
+        more = f"at least {found.more}" if weighed >= POOL else str(found.more)
+        upto, what = (min(2 * weighed, MOST_HITS), "more") if weighed >= POOL else (weighed, "all")
+        shown.say(f"{more} more; --limit {upto} shows {what}", to_error=True)
     return None
 
 
@@ -61,6 +62,8 @@ def _found(opened: Opened, query: str, given: Mapping[str, Any]) -> Recall:
 
         to = Situation(*(place or "" for place in places))
     elif not query.strip():
+        if output is not None or given["push"]:
+            return Recall()  # a hook that had nothing to ask with gets nothing
         raise Misuse("say what to look for, or what it is for: --for-path, --for-command, --for-tool or --on-error")
     if given["push"]:
         if to or any(asked.values()):
