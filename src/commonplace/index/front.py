@@ -16,7 +16,6 @@ from commonplace.index.listing import INDEX_HEAD, INDEX_REACH, WHOLE_INDEX, Line
 from commonplace.index.values import whole
 from commonplace.note.kind import Kind
 from commonplace.store.base import Found, trust_of
-from commonplace.store.paths import SUFFIX
 
 _COLUMNS = "SELECT name, kind, line, supersedes, trust, pinned, day FROM notes"
 _CURRENT = "kind != 'session' AND (expires = '' OR expires >= ?)"
@@ -117,16 +116,8 @@ def _with_corrections(lines: dict[str, Line], correcting: list[Line]) -> dict[st
 
 
 def _meant(db: sqlite3.Connection, correcting: list[Line]) -> list[Line]:
-    """Corrections with the names of the notes they mean: people write `User Prefs` for `user_prefs.md`."""
-    names = {slug: name for name, slug in db.execute("SELECT name, slug FROM notes WHERE slug != name")}
-    own = set(names.values())
-
-    def name_of(old: str) -> str:
-        if old in own:
-            return old
-        slug = rows.slug_of(old.removesuffix(SUFFIX))
-        return str(names.get(slug, slug))
-
+    """Corrections with the names of the notes they mean."""
+    name_of = rows.meant(db)
     return [line._replace(supersedes=tuple(map(name_of, line.supersedes))) for line in correcting]
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
+from collections.abc import Callable
 from datetime import date
 from typing import Any
 
@@ -13,6 +14,7 @@ from commonplace.note.kind import Kind
 from commonplace.note.note import Note
 from commonplace.note.slug import slugify
 from commonplace.store.base import Found, Seen, trust_of
+from commonplace.store.paths import SUFFIX
 
 COLUMNS = (
     "name", "slug", "folder", "stamp", "author", "trust", "kind", "word", "title", "description", "tags", "created",
@@ -93,6 +95,20 @@ def slug_of(name: str) -> str:
         return slugify(name)
     except BadName:
         return name
+
+
+def meant(db: sqlite3.Connection) -> Callable[[str], str]:
+    """Which note a name means that somebody wrote: `User Prefs` is `user_prefs.md`."""
+    names = {slug: name for name, slug in db.execute("SELECT name, slug FROM notes WHERE slug != name")}
+    own = set(names.values())
+
+    def name_of(old: str) -> str:
+        if old in own:
+            return old
+        slug = slug_of(old.removesuffix(SUFFIX))
+        return str(names.get(slug, slug))
+
+    return name_of
 
 
 def _iso(day: date | None) -> str:

@@ -12,15 +12,15 @@ from typing import NamedTuple
 
 # A note that says it corrects more than this is read no further: each is looked for in every index.
 CORRECTED = 50
-# So many corrections of corrections are followed: a longer chain is no history of one fact.
-_STEPS = 4
 # What columns of words hold: a bit that flips in a row's head makes bytes or nothing of it.
 _TEXT = frozenset((str,))
 _CARDS = "SELECT name, title, description, kind, author, day, folder, body FROM notes WHERE name IN ({})"
 _STANDING = """SELECT notes.name, trust, pinned, day, expires, coalesce(times, 0)
     FROM notes LEFT JOIN uses ON uses.name = notes.name WHERE notes.name IN ({})"""
 _USED = "INSERT INTO uses VALUES (?, 1) ON CONFLICT (name) DO UPDATE SET times = times + 1"
-_CORRECTING = "SELECT name, supersedes FROM notes WHERE supersedes != '' ORDER BY trust, day, name"
+# What has expired corrects no more, as in the index.
+_CORRECTING = """SELECT name, supersedes FROM notes WHERE supersedes != '' AND (expires = '' OR expires >= ?)
+    ORDER BY day DESC, name DESC"""
 
 
 class Garbled(sqlite3.DatabaseError):
@@ -34,7 +34,7 @@ class Standing(NamedTuple):
     pinned: bool
     day: str
     expired: bool
-    corrected: str  # the note that says it corrects this one; '' for none
+    corrected: tuple[str, ...]  # the notes of no less trust that say they correct this one, the newest first
     uses: int  # how often it was read
 
 
@@ -72,33 +72,37 @@ def used(db: sqlite3.Connection, name: str) -> None:
 
 def standing(db: sqlite3.Connection, names: Sequence[str], today: date) -> dict[str, Standing]:
     """What counts for or against some notes, and those that correct them."""
-    # People write `Gate Code` for `gate-code.md`. Of several the most trusted, then the newest, is meant.
-    correcting = {_plain(old): name for name, packed in db.execute(_CORRECTING) for old in unpacked(packed)[:CORRECTED]}
-    asked, last = set[str](), set(names)
-    for _ in range(_STEPS):  # what corrects them, what corrects that, and so on
-        asked |= last
-        last = {correcting[_plain(name)] for name in last if _plain(name) in correcting} - asked
     day = today.isoformat()
-    found = db.execute(_STANDING.format(",".join("?" * len(asked))), tuple(asked))
+    correcting = _correcting(db, day)
+    asked, last = set[str](), set(names)
+    while last:  # what corrects them, what corrects that, and so on
+        asked |= last
+        last = {newer for name in last for newer in correcting.get(name, ())} - asked
+    found = db.execute(_STANDING.format(",".join("?" * len(asked))), tuple(asked)).fetchall()
+    trusted = {name: whole(trust) for name, trust, *_ in found}
     return {
         name: Standing(
-            whole(trust),
-            bool(pinned),
-            said,
-            bool(expires) and expires < day,
-            _other(correcting.get(_plain(name), ""), name),
-            whole(uses),
+            trusted[name], bool(pinned), said, bool(expires) and expires < day,
+            tuple(newer for newer in correcting.get(name, ()) if trusted.get(newer, -1) >= trusted[name]), whole(uses),
         )
-        for name, trust, pinned, said, expires, uses in found
-    }
+        for name, _, pinned, said, expires, uses in found
+    }  # fmt: skip
 
 
-def _plain(name: str) -> str:
-    return name.casefold().removesuffix(".md").replace("_", "-").replace(" ", "-")
+def _correcting(db: sqlite3.Connection, day: str) -> dict[str, list[str]]:
+    """The notes that are corrected, and by which."""
+    found = db.execute(_CORRECTING, (day,)).fetchall()
+    if not found:
+        return {}
+    from commonplace.index.rows import meant
 
-
-def _other(found: str, name: str) -> str:
-    return found if found != name else ""
+    name_of = meant(db)
+    by_old: dict[str, list[str]] = {}
+    for name, packed in found:
+        for old in dict.fromkeys(map(name_of, unpacked(packed)[:CORRECTED])):
+            if old != name:
+                by_old.setdefault(old, []).append(name)
+    return by_old
 
 
 def unpacked(text: str) -> tuple[str, ...]:

@@ -7,7 +7,7 @@ confirmed on two others (`docs/benchmarks.md`).
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import date
 from math import log, log2
 from typing import NamedTuple
@@ -132,26 +132,50 @@ def standing(
         for one in texts
         if one.found.key in known
     )
-    order: dict[str, Placed] = {}
     by_key = {one.found.key: one for one in weighed}
-    for one in weighed:
-        for each in reversed(list(_corrections(one, by_key, known))):
-            if each.found.key in by_key or may(each.found.key):
-                order.setdefault(each.found.key, each)
+    order: dict[str, Placed] = {}
+    seen = set[str]()
+    waiting = weighed[::-1]
+    while waiting:  # a note is met twice: what corrects it is placed in between
+        one = waiting[-1]
+        if one.found.key in seen:
+            order.setdefault(waiting.pop().found.key, one)
+        else:
+            seen.add(one.found.key)
+            corrections = [newer for newer in _corrections(one, by_key, known) if newer.found.key not in seen]
+            waiting += [newer for newer in reversed(corrections) if newer.found.key in by_key or may(newer.found.key)]
     return list(order.values())
 
 
-def _corrections(one: Placed, by_key: Mapping[str, Placed], known: Mapping[str, Standing]) -> Iterator[Placed]:
-    """A note, the one that corrects it, the one that corrects that, and so on; none is corrected by less than itself."""
+def _corrections(one: Placed, by_key: Mapping[str, Placed], known: Mapping[str, Standing]) -> list[Placed]:
+    """What corrects a note and was found too, however many steps away; else what its newest correction has come to."""
+    key = one.found.key
+    found, seen, waiting = list[str](), {key}, [key]
+    for name in waiting:  # which grows meanwhile
+        for newer in known[name].corrected:
+            if newer in known and newer not in seen:
+                seen.add(newer)
+                if newer in by_key:
+                    found.append(newer)
+                else:
+                    waiting.append(newer)
+    last = _come_to(key, by_key, known)
+    return [
+        by_key.get(newer, unasked(newer))._replace(corrects=key)
+        for newer in dict.fromkeys((last, *found))
+        if newer != key
+    ]
+
+
+def _come_to(name: str, by_key: Mapping[str, Placed], known: Mapping[str, Standing]) -> str:
+    """What the newest correction of a note has come to by now: the last there is, or the first that was found too."""
     seen = set[str]()
-    while one.found.key not in seen:
-        yield one
-        seen.add(one.found.key)
-        about = known.get(one.found.key)
-        newer = about.corrected if about else ""
-        if about is None or newer not in known or known[newer].expired or known[newer].trust < about.trust:
-            return
-        one = by_key.get(newer, unasked(newer))._replace(corrects=one.found.key)
+    while newer := next((each for each in known[name].corrected if each in known and each not in seen), ""):
+        if newer in by_key:
+            return newer
+        seen.add(newer)
+        name = newer
+    return name
 
 
 def _counting(about: Standing, today: date) -> float:
@@ -215,5 +239,5 @@ def reasons(one: Placed, words: Sequence[Word], about: Standing | None) -> tuple
     if about is not None:
         said += ["pinned"] if about.pinned else []
         said += [f"read {about.uses} times"] if about.uses > 1 else []
-        said += [f"corrected by {about.corrected}"] if about.corrected else []
+        said += [f"corrected by {about.corrected[0]}"] if about.corrected else []
     return tuple(dict.fromkeys(said))
