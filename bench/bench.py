@@ -85,6 +85,14 @@ def row(what: str, ours: Times, floor: Times, *, most: float = 0.0, most_ms: flo
     print(f"{what:<{WIDTH}}{figures}  {word}".rstrip(), flush=True)
 
 
+def machine() -> str:
+    """What the figures were measured on."""
+    return (
+        f"Python {platform.python_version()}, SQLite {sqlite3.sqlite_version}, {os.cpu_count()} cores,"
+        f" {platform.system()} {platform.release()}"
+    )
+
+
 def head(title: str, floor: str) -> None:
     print(f"\n{title}\n{'floor: ' + floor:<{WIDTH}}     p50      p99    floor    ratio", flush=True)
 
@@ -292,8 +300,7 @@ def main() -> int:
     given = parser.parse_args()
     home = tempfile.mkdtemp(prefix="commonplace-bench-", dir=given.where)
     os.environ["COMMONPLACE_HOME"] = os.path.join(home, "home")
-    print(f"Python {platform.python_version()}, SQLite {sqlite3.sqlite_version}, {os.cpu_count()} cores, {platform.system()}"
-          f" {platform.release()}; milliseconds")  # fmt: skip
+    print(f"{machine()}; milliseconds")
     try:
         head("Acknowledged write", "temp + fsync + rename + fsync(dir)")
         writes(home, given.rounds)
