@@ -251,8 +251,8 @@ def test_a_refresh_that_began_before_a_change_does_not_undo_what_followed_it(boo
     class Between(FileStore):
         then = staticmethod(lambda: None)
 
-        def scan(self):
-            found = super().scan()
+        def scan(self, known=""):
+            found = super().scan(known)
             self.then()
             return found
 

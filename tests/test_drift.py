@@ -83,7 +83,7 @@ class AsItIs:
             raise NotFound(name)
         return self._notes[name]
 
-    def scan(self):
+    def scan(self, known=""):
         return Inventory(tuple(sorted(self.seen)), ())
 
     def pulse(self):

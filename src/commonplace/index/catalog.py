@@ -11,19 +11,29 @@ import time
 from collections.abc import Callable, Sequence
 from datetime import date
 from threading import local
-from typing import NamedTuple, TypeVar
+from typing import TypeVar
 
 from commonplace.errors import BadFormat, NotFound, StoreError
 from commonplace.index import state, values
 from commonplace.index.sidecar import Sidecar
-from commonplace.index.state import State
-from commonplace.store.base import UNSETTLED, Change, Found, Problem, Pulse, Seen, Store
+from commonplace.store.base import (
+    SETTLING_NS,
+    UNSETTLED,
+    Change,
+    Inventory,
+    Problem,
+    Pulse,
+    Seen,
+    Store,
+    settled,
+)
 from commonplace.store.paths import place_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from commonplace.index.front import Known
     from commonplace.index.listing import Budget, Line, Listing
+    from commonplace.index.rows import Read
     from commonplace.note.kind import Kind
     from commonplace.note.note import Note
 
@@ -31,12 +41,6 @@ if TYPE_CHECKING:
 SCAN_LIMIT = 10_000
 # Above it, an edit in place is seen by the next call after this long; all else at once.
 SCAN_EVERY_SECONDS = 60.0
-# File systems stamp changes in ticks of up to 4 ms: a file this fresh may change again under the same signature.
-_SETTLING_NS = 10_000_000
-# Some keep whole seconds, or every other one.
-_SECOND_NS = 1_000_000_000
-_SETTLING_OF_SECONDS_NS = 2 * _SECOND_NS + _SETTLING_NS
-
 _FILE = "SELECT folder, inode, size, mtime, ctime FROM files WHERE name = ?"
 _NAMED = """SELECT name FROM notes WHERE name = ? AND slug = name
     UNION ALL SELECT name FROM notes WHERE slug = ? AND slug != name"""
@@ -49,24 +53,6 @@ T = TypeVar("T")
 
 # Puts an index beside the notes, made by the function when it is this writer's turn.
 Republish = Callable[[Callable[[], str]], str]
-
-
-class _Read(NamedTuple):
-    """A file that was read again: what it says, or why it could not be read."""
-
-    seen: Seen
-    found: Found | None
-    problem: str
-
-
-class _Looked(NamedTuple):
-    """What a refresh found."""
-
-    gone: set[str]
-    again: list[_Read]
-    pulse: Pulse
-    young: int
-    log: str
 
 
 class Catalog:
@@ -126,22 +112,27 @@ class Catalog:
         recent = 0 <= time.time() - had.scanned < self._scan_every
         quiet = recent and pulse == had.pulse and not had.young
         unwatched = changes is None or changes != self._looked_after
-        self._mine.all_seen = full or not quiet or (unwatched and len(had.files) <= self._scan_limit)
+        self._mine.all_seen = full or not quiet or (unwatched and had.notes <= self._scan_limit)
         if not self._mine.all_seen:
             return
-        inventory = self._store.scan()
-        self._lying_about, self.lost = inventory.problems, inventory.lost
-        gone = set(had.files).difference(seen.name for seen in inventory.seen)
-        known = had.files if inventory.log == had.log else {}  # by another log, others may have written all
-        again = [self._read(s) for s in inventory.seen if known.get(s.name) != (s.folder, *s.signature)]
+        inventory = self._store.scan("" if full else had.mark)
+        self.lost = inventory.lost
+        known = bool(had.mark) and inventory.mark == had.mark
+        if full or not known:
+            self._lying_about = inventory.problems
+        gone, again, mark = (set[str](), [], had.mark) if known else self._differing(inventory, had.log)
         self._looked_after = changes
-        same = not gone and not again and pulse == had.pulse and len(had.files) <= self._scan_limit
+        same = not gone and not again and pulse == had.pulse and had.notes <= self._scan_limit
         same = same and (changes is None or not had.young)  # who watches relies on the pulse from here on
         if same and (had.scanned or not begin):
+            if mark and not known and had.scanned:
+                self._side.run(lambda db: state.keep_mark(db, mark, had.version), write=True)
             return
-        young = looked if pulse != had.pulse else had.young if _within(looked - had.young, _SETTLING_NS) else 0
-        looked_at = _Looked(gone, again, pulse, young, inventory.log)
-        other = self._side.run(lambda db: _apply(db, had, looked_at), write=True)
+        from commonplace.index import rows
+
+        young = looked if pulse != had.pulse else had.young if _within(looked - had.young, SETTLING_NS) else 0
+        looked_at = rows.Looked(gone, again, pulse, young, inventory.log, mark)
+        other = self._side.run(lambda db: rows.work_in(db, had, looked_at), write=True)
         if other is None:  # the tables that knew the other notes are gone
             self.refresh(full=True)
             return
@@ -286,7 +277,7 @@ class Catalog:
         if change.found is None:
             rows.drop(db, change.name)
         else:
-            rows.put_file(db, _settled(change.found.seen, time.time_ns()), version, "")
+            rows.put_file(db, settled(change.found.seen, time.time_ns()), version, "")
             rows.put_note(db, change.found)
         state.put(db, "version", version)
         if ahead is not None and ahead.version == version:
@@ -313,71 +304,38 @@ class Catalog:
         self.published = self.listing(self._today(), WHOLE_INDEX, head=INDEX_HEAD, reach=INDEX_REACH)
         return self.published.text
 
-    def _read(self, seen: Seen) -> _Read:
+    def _differing(self, inventory: Inventory, log: str) -> tuple[set[str], list[Read], str]:
+        """The names that are gone, the files that are not as they were last read, and the mark of what is known then.
+
+        '' for that where something must be read again next time whatever the signatures say.
+        """
+        files = self._side.run(state.files)
+        gone = set(files).difference(seen.name for seen in inventory.seen)
+        known = files if inventory.log == log else {}  # by another log, others may have written all
+        differing = [seen for seen in inventory.seen if known.get(seen.name) != (seen.folder, *seen.signature)]
+        again = [self._read(seen) for seen in differing]
+        sure = all(
+            read.seen == seen and (read.found or read.problem) for read, seen in zip(again, differing, strict=True)
+        )
+        return gone, again, inventory.mark if sure else ""
+
+    def _read(self, seen: Seen) -> Read:
+        from commonplace.index.rows import Read
+
         at = time.time_ns()
         try:
             found = self._store.get(seen.name)
         except BadFormat as problem:
             if problem.__cause__ is None:
-                return _Read(_settled(seen, at), None, str(problem))
+                return Read(settled(seen, at), None, str(problem))
             # What hinders reading may go without the file's changing: it is tried again every time.
-            return _Read(seen._replace(signature=UNSETTLED), None, str(problem))
+            return Read(seen._replace(signature=UNSETTLED), None, str(problem))
         except NotFound:  # gone between the scan and now
-            return _Read(seen, None, "")
-        return _Read(_settled(found.seen, at), found, "")
+            return Read(seen, None, "")
+        return Read(settled(found.seen, at), found, "")
 
     def _note_pulse(self, pulse: Pulse) -> None:
         self._side.run(lambda db: state.set_pulse(db, self._store.pulse() or pulse, time.time_ns()), write=True)
-
-
-def _apply(db: sqlite3.Connection, had: State, looked: _Looked) -> bool | None:
-    """Write what a refresh found, except over rows a writer brought up to date since it began.
-
-    Answers whether any note says something else than before; None, and nothing written, into other tables.
-    """
-    from commonplace.index import rows
-
-    if had.scanned and not state.get(db, "scanned", 0.0):
-        return None
-    version = state.version(db) + 1
-    newer = {name for (name,) in db.execute("SELECT name FROM files WHERE version > ?", (had.version,))}
-    other = bool(looked.gone - newer)
-    for name in looked.gone - newer:
-        rows.drop(db, name)
-    for read in looked.again:
-        if read.seen.name not in newer:
-            other = _apply_read(db, read, version, same_log=looked.log == had.log) or other
-    state.put(db, "version", version)
-    state.set_pulse(db, looked.pulse, looked.young)
-    state.put(db, "log", looked.log)
-    state.put(db, "scanned", int(time.time()))
-    return other
-
-
-def _apply_read(db: sqlite3.Connection, read: _Read, version: int, *, same_log: bool) -> bool:
-    from commonplace.index import rows
-
-    name, found = read.seen.name, read.found
-    known = db.execute("SELECT stamp, folder, author FROM notes WHERE name = ?", (name,)).fetchone()
-    if found is None:
-        rows.drop(db, name)
-        if read.problem:
-            rows.put_file(db, read.seen, version, read.problem)
-        return known is not None
-    rows.put_file(db, read.seen, version, "")
-    author = known[2] if known and same_log else found.author()
-    if known == (found.note.stamp, found.note.folder, author):
-        return False
-    rows.put_note(db, found)
-    return True
-
-
-def _settled(seen: Seen, at: int) -> Seen:
-    """A signature that will not match again where the file changed too shortly before it was read to be sure of it."""
-    inode, size, _, ctime = seen.signature
-    # (A time far ahead of ours is another clock's: a change by ours would not be stamped so.)
-    fresh = abs(at - ctime) < (_SETTLING_NS if ctime % _SECOND_NS else _SETTLING_OF_SECONDS_NS)
-    return seen._replace(signature=(inode, size, 0, 0)) if fresh else seen
 
 
 def _within(passed: int, span: int) -> bool:

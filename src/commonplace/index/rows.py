@@ -1,19 +1,24 @@
-"""A note as the row the catalog keeps, and back. It knows the tables' columns and nothing of when they change."""
+"""A note as the row the catalog keeps, and back; and what a look at the store found, worked into all rows.
+
+It knows the tables' columns and nothing of when one looks. It is loaded where something changed.
+"""
 
 from __future__ import annotations
 
 import sqlite3
+import time
 from collections.abc import Callable
 from datetime import date
-from typing import Any
+from typing import Any, NamedTuple
 
 from commonplace.errors import BadName
+from commonplace.index import state
 from commonplace.index.listing import Line, line_of
 from commonplace.index.values import CORRECTED, Garbled, unpacked
 from commonplace.note.kind import Kind
 from commonplace.note.note import Note
 from commonplace.note.slug import slugify
-from commonplace.store.base import Found, Seen, trust_of
+from commonplace.store.base import Found, Pulse, Seen, trust_of
 from commonplace.store.paths import SUFFIX
 
 COLUMNS = (
@@ -35,6 +40,64 @@ _KEPT = frozenset((str, int))
 # By the word a row keeps: several times quicker than asking the enumeration, two hundred times a listing.
 KIND = _Kinds({str(kind): kind for kind in Kind})
 SELECT = f"SELECT {', '.join(COLUMNS)} FROM notes"
+
+
+class Read(NamedTuple):
+    """A file that was read again: what it says, or why it could not be read."""
+
+    seen: Seen
+    found: Found | None
+    problem: str
+
+
+class Looked(NamedTuple):
+    """What a look at the store found."""
+
+    gone: set[str]
+    again: list[Read]
+    pulse: Pulse
+    young: int
+    log: str
+    mark: str
+
+
+def work_in(db: sqlite3.Connection, had: state.State, looked: Looked) -> bool | None:
+    """Write what a look found, except over rows a writer brought up to date since it began.
+
+    Answers whether any note says something else than before; None, and nothing written, into other tables.
+    """
+    if had.scanned and not state.get(db, "scanned", 0.0):
+        return None
+    version = state.version(db) + 1
+    newer = {name for (name,) in db.execute("SELECT name FROM files WHERE version > ?", (had.version,))}
+    other = bool(looked.gone - newer)
+    for name in looked.gone - newer:
+        drop(db, name)
+    for read in looked.again:
+        if read.seen.name not in newer:
+            other = _work_in_one(db, read, version, same_log=looked.log == had.log) or other
+    state.keep_mark(db, looked.mark, had.version)
+    state.put(db, "version", version)
+    state.set_pulse(db, looked.pulse, looked.young)
+    state.put(db, "log", looked.log)
+    state.put(db, "scanned", int(time.time()))
+    return other
+
+
+def _work_in_one(db: sqlite3.Connection, read: Read, version: int, *, same_log: bool) -> bool:
+    name, found = read.seen.name, read.found
+    known = db.execute("SELECT stamp, folder, author FROM notes WHERE name = ?", (name,)).fetchone()
+    if found is None:
+        drop(db, name)
+        if read.problem:
+            put_file(db, read.seen, version, read.problem)
+        return known is not None
+    put_file(db, read.seen, version, "")
+    author = known[2] if known and same_log else found.author()
+    if known == (found.note.stamp, found.note.folder, author):
+        return False
+    put_note(db, found)
+    return True
 
 
 def put_note(db: sqlite3.Connection, found: Found) -> None:

@@ -19,7 +19,7 @@ from weakref import WeakSet
 T = TypeVar("T")
 
 # Raise it whenever a table, or the text kept in one (an index line), would come out differently.
-SCHEMA = 5
+SCHEMA = 6
 _MEMORY = ":memory:"
 # Another process's transaction takes milliseconds; who waited this long, for one that is stuck, goes on without the
 # file: no call may take longer than a second.
@@ -43,6 +43,10 @@ _TABLES = (
         name TEXT PRIMARY KEY, folder TEXT NOT NULL, inode INTEGER, size INTEGER, mtime INTEGER, ctime INTEGER,
         version INTEGER NOT NULL, problem TEXT NOT NULL DEFAULT ''
     ) WITHOUT ROWID""",
+    # The mark of the inventory whose rows these are: whoever changes one of them takes it away.
+    """CREATE TRIGGER file_came AFTER INSERT ON files BEGIN DELETE FROM meta WHERE key = 'mark'; END""",
+    """CREATE TRIGGER file_went AFTER DELETE ON files BEGIN DELETE FROM meta WHERE key = 'mark'; END""",
+    """CREATE TRIGGER file_changed AFTER UPDATE ON files BEGIN DELETE FROM meta WHERE key = 'mark'; END""",
     """CREATE TABLE notes (
         name TEXT PRIMARY KEY, slug TEXT NOT NULL, folder TEXT NOT NULL, stamp TEXT NOT NULL, author TEXT NOT NULL,
         trust INTEGER NOT NULL, kind TEXT NOT NULL, word TEXT NOT NULL, title TEXT NOT NULL, description TEXT NOT NULL,

@@ -20,15 +20,23 @@ class State(NamedTuple):
     young: int
     log: str
     scanned: float
-    files: dict[str, tuple[str, int, int, int, int]]
+    mark: str
+    notes: int
 
 
 def read(db: sqlite3.Connection) -> State:
-    files = {
-        name: tuple(rest) for name, *rest in db.execute("SELECT name, folder, inode, size, mtime, ctime FROM files")
-    }
-    young, log = whole(get(db, "young", 0)), str(get(db, "log", ""))
-    return State(version(db), pulse(db), young, log, float(whole(get(db, "scanned", 0))), files)
+    said = dict(db.execute("SELECT key, value FROM meta").fetchall())
+    notes = db.execute("SELECT coalesce(sum(count), 0) FROM totals").fetchone()[0]
+    return State(
+        whole(said.get("version", 0)), _pulse(said.get("pulse", "")), whole(said.get("young", 0)), str(said.get("log", "")),
+        float(whole(said.get("scanned", 0))), str(said.get("mark", "")), whole(notes),
+    )  # fmt: skip
+
+
+def files(db: sqlite3.Connection) -> dict[str, tuple[str, int, int, int, int]]:
+    """Folder and signature of every file, as it was last read."""
+    rows = db.execute("SELECT name, folder, inode, size, mtime, ctime FROM files")
+    return {name: (folder, inode, size, mtime, ctime) for name, folder, inode, size, mtime, ctime in rows}
 
 
 def get(db: sqlite3.Connection, key: str, default: Any) -> Any:
@@ -45,8 +53,7 @@ def put(db: sqlite3.Connection, key: str, value: object) -> None:
 
 
 def pulse(db: sqlite3.Connection) -> Pulse:
-    text = str(get(db, "pulse", ""))
-    return tuple(map(whole, text.split()))
+    return _pulse(get(db, "pulse", ""))
 
 
 def set_pulse(db: sqlite3.Connection, pulse: Pulse, young: int) -> None:
@@ -56,3 +63,13 @@ def set_pulse(db: sqlite3.Connection, pulse: Pulse, young: int) -> None:
     """
     put(db, "pulse", " ".join(map(str, pulse)))
     put(db, "young", young)
+
+
+def keep_mark(db: sqlite3.Connection, mark: str, as_of: int) -> None:
+    """Remember the mark of the inventory these rows are of, unless they changed since that version."""
+    if mark and version(db) == as_of:
+        put(db, "mark", mark)
+
+
+def _pulse(text: object) -> Pulse:
+    return tuple(map(whole, str(text).split()))

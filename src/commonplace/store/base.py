@@ -43,8 +43,13 @@ def voice_of(call: Call) -> str:
 Signature = tuple[int, int, int, int]
 """Inode, size, mtime and ctime in nanoseconds: it changes whenever a note does, and is read without opening it."""
 
-# A note whose file changed too close to the moment it was read: it is read again next time.
+# What no file has: a note that is kept with it is read again next time.
 UNSETTLED: Signature = (0, -1, 0, 0)
+# File systems stamp changes in ticks of up to 4 ms: a file this fresh may change again under the same signature.
+SETTLING_NS = 10_000_000
+# Some keep whole seconds, or every other one.
+_SECOND_NS = 1_000_000_000
+_SETTLING_OF_SECONDS_NS = 2 * _SECOND_NS + SETTLING_NS
 
 
 class Seen(NamedTuple):
@@ -53,6 +58,14 @@ class Seen(NamedTuple):
     name: str
     folder: str
     signature: Signature
+
+
+def settled(seen: Seen, at: int) -> Seen:
+    """A signature that will not match again where the file changed too shortly before it was read to be sure of it."""
+    inode, size, _, ctime = seen.signature
+    # (A time far ahead of ours is another clock's: a change by ours would not be stamped so.)
+    fresh = abs(at - ctime) < (SETTLING_NS if ctime % _SECOND_NS else _SETTLING_OF_SECONDS_NS)
+    return seen._replace(signature=(inode, size, 0, 0)) if fresh else seen
 
 
 class Problem(NamedTuple):
@@ -70,6 +83,7 @@ class Inventory(NamedTuple):
     problems: tuple[Problem, ...]
     log: str = ""  # which log tells who wrote them: by another one, all may have been written by others
     lost: str = ""  # what tells that and is gone, where it should be
+    mark: str = ""  # the same for the same notes with the same signatures and log; '' where the store has none
 
 
 class Found(NamedTuple):
@@ -116,7 +130,8 @@ class Store(Protocol):
     - `put` and `delete` compare first: where the note's stamp is not `expect`, they raise `Changed` and change
       nothing. `expect=''` means there is no such note yet.
     - `scan` names every note once, ordered by name, and reports what it cannot offer; one bad file never hides
-      another. A note's signature changes whenever the note does.
+      another. A note's signature changes whenever the note does. Told the mark of an inventory somebody has, a store
+      need not say it all again where it still holds: it may answer that mark and nothing else.
     - `get` raises `NotFound` for a name that is not there, `BadFormat` for one that cannot be read.
     - no name, however hostile, reaches outside the store.
     """
@@ -132,6 +147,6 @@ class Store(Protocol):
 
     def delete(self, name: str, *, call: Call, expect: str, then: Then | None = None) -> Written: ...
 
-    def scan(self) -> Inventory: ...
+    def scan(self, known: str = "") -> Inventory: ...
 
     def pulse(self) -> Pulse: ...

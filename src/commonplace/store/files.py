@@ -10,15 +10,26 @@ from __future__ import annotations
 import os
 import stat
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, suppress
 
 from commonplace.errors import BadFormat, BadName, NotFound, StoreError
 from commonplace.store.base import Call, Change, Found, Inventory, Problem, Pulse, Seen, Then, Written
 from commonplace.store.disk import Disk
-from commonplace.store.paths import CONTROL, INDEX, PLACES, file_of, oddity_of, place_of, printable, shown, stem_of
+from commonplace.store.paths import (
+    CONTROL,
+    INDEX,
+    PLACES,
+    SUFFIX,
+    file_of,
+    oddity_of,
+    place_of,
+    printable,
+    shown,
+    stem_of,
+)
 from commonplace.store.provenance import Provenance
-from commonplace.store.raw import find, open_notebook, open_place, pulse_of, signature_of, why_closed, why_not
+from commonplace.store.raw import find, mark_of, open_notebook, open_place, pulse_of, signature_of, why_closed, why_not
 from commonplace.store.trouble import told
 
 TYPE_CHECKING = False
@@ -27,13 +38,16 @@ if TYPE_CHECKING:
     from commonplace.store.commit import Landed, Wish
     from commonplace.store.turn import Turn
 
+    # What lies in a folder: its name, the files that may be notes, what else there is, and why not all could be seen.
+    _Folder = tuple[str, dict[str, os.stat_result], list[str], str]
+
 
 class FileStore:
     """Notes as files. Every system call goes through `disk`; the clock only stamps the log."""
 
     def __init__(self, path: str, *, disk: Disk | None = None, now: Callable[[], float] = time.time) -> None:
         self.path = os.path.realpath(path)
-        self._named = os.path.abspath(path)
+        self._named_as = os.path.abspath(path)
         self._disk = disk or Disk()
         self._provenance = Provenance(self.path, self._disk)
         self._now = now
@@ -72,19 +86,19 @@ class FileStore:
         file_of(name)
         return self._change(Wish(name, None, "", expect, call, self._now), None, then)
 
-    def scan(self) -> Inventory:
-        seen: dict[str, Seen] = {}
-        problems: list[Problem] = []
-        if os.path.islink(self._named):
-            problems.append(Problem(self._named, f"the notebook is a link to {shown(self.path)}", unread=False))
+    def scan(self, known: str = "") -> Inventory:
         with told(self.path, "looking through it"), open_notebook(self._disk, self.path) as root:
-            if root is not None:
-                for folder in PLACES:
-                    self._scan_folder(root, folder, seen, problems)
-            mark = self._provenance.mark()
-            lost = "" if mark else self._provenance.lost()
-        where = f"{CONTROL}/{lost}" if lost else ""
-        return Inventory(tuple(seen[name] for name in sorted(seen)), tuple(problems), mark, where)
+            folders = [] if root is None else [self._look(root, folder) for folder in PLACES]
+            log = self._provenance.mark()
+            lost = "" if log else self._provenance.lost()
+            mark = mark_of([files for _, files, _, _ in folders], log)
+            gone = f"{CONTROL}/{lost}" if lost else ""
+            if mark and mark == known:
+                return Inventory((), (), log, gone, mark)
+            seen, problems = ({}, []) if root is None else self._named(root, folders)
+        if os.path.islink(self._named_as):
+            problems.append(Problem(self._named_as, f"the notebook is a link to {shown(self.path)}", unread=False))
+        return Inventory(tuple(seen[name] for name in sorted(seen)), tuple(problems), log, gone, mark)
 
     def pulse(self) -> Pulse:
         with told(self.path, "looking at it"), open_notebook(self._disk, self.path) as root:
@@ -136,47 +150,63 @@ class FileStore:
                 warnings += then(_told(turn, wish, landed, note if ready else None))
         return Written(landed.outcome, note, landed.kept, warnings)
 
-    def _scan_folder(self, root: int, folder: str, seen: dict[str, Seen], problems: list[Problem]) -> None:
+    def _look(self, root: int, folder: str) -> _Folder:
+        """What lies in one of the notebook's folders. Ten thousand files are looked at on every call: little is done with each."""
         disk = self._disk
+        files: dict[str, os.stat_result] = {}
+        others: list[str] = []
         at = open_place(disk, root, folder)
         if at is None:
             with suppress(FileNotFoundError):
-                problems.append(Problem(folder, why_closed(disk.stat(folder, root))))
-            return
-        prefix = f"{folder}/" if folder else ""
+                return folder, files, others, why_closed(disk.stat(folder, root))
+            return folder, files, others, ""
         try:
             for file in disk.names(at):
-                name = stem_of(file)
-                if name is None:
-                    problems.extend(self._oddity(at, file, prefix))
+                if not file.endswith(SUFFIX) or file == INDEX:
+                    others.append(file)
                     continue
                 try:
-                    found = disk.stat(file, at)
+                    files[file] = disk.stat(file, at)
                 except FileNotFoundError:
                     continue
                 except PermissionError:
                     if not folder:
                         raise
-                    problems.append(Problem(folder, why_closed(disk.stat_fd(at))))
-                    return
-                if problem := why_not(found):
-                    problems.append(Problem(prefix + file, problem))
-                elif name in seen:
-                    problems.append(
-                        Problem(prefix + file, f"hidden by {place_of(name, seen[name].folder)}; rename one of the two")
-                    )
-                else:
-                    seen[name] = Seen(name, folder, signature_of(found))
+                    return folder, files, others, why_closed(disk.stat_fd(at))
         finally:
             if at != root:
                 disk.close(at)
+        return folder, files, others, ""
 
-    def _oddity(self, at: int, file: str, prefix: str) -> list[Problem]:
+    def _named(self, root: int, folders: Sequence[_Folder]) -> tuple[dict[str, Seen], list[Problem]]:
+        """The notes that were seen, by name, and what is no note and should be one."""
+        seen: dict[str, Seen] = {}
+        problems: list[Problem] = []
+        for folder, files, others, closed in folders:
+            prefix = f"{folder}/" if folder else ""
+            if closed:
+                problems.append(Problem(folder, closed))
+            for file in others:
+                problems += self._oddity(root, file, prefix)
+            for file, found in files.items():
+                name = stem_of(file)
+                if name is None:
+                    problems += self._oddity(root, file, prefix)
+                elif problem := why_not(found):
+                    problems.append(Problem(prefix + file, problem))
+                elif name in seen:
+                    hidden = f"hidden by {place_of(name, seen[name].folder)}; rename one of the two"
+                    problems.append(Problem(prefix + file, hidden))
+                else:
+                    seen[name] = Seen(name, folder, signature_of(found))
+        return seen, problems
+
+    def _oddity(self, root: int, file: str, prefix: str) -> list[Problem]:
         """What is worth saying of a directory entry that is no note."""
         word = oddity_of(file)
         if not word and not prefix and not file.startswith(".") and file not in PLACES:
             try:
-                mode = self._disk.stat(file, at).st_mode
+                mode = self._disk.stat(file, root).st_mode
             except FileNotFoundError:
                 return []
             if file == INDEX and not stat.S_ISREG(mode):

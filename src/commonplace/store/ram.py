@@ -51,7 +51,7 @@ class RamStore:
                 raise Changed(name, expect, old.note.stamp)
             return Written("deleted", old.note, "", self._change(name, None, then))
 
-    def scan(self) -> Inventory:
+    def scan(self, known: str = "") -> Inventory:
         notes = self._notes  # replaced by writers, never changed: a reader keeps the one it began with
         return Inventory(tuple(notes[name].seen for name in sorted(notes)), ())
 

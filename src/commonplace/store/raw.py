@@ -5,10 +5,14 @@ from __future__ import annotations
 import errno
 import os
 import stat
-from collections.abc import Iterator
+from array import array
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from itertools import chain
+from operator import attrgetter
 from typing import NamedTuple
 
+from commonplace.digest import digest
 from commonplace.errors import BadFormat
 from commonplace.note.limits import FILE_BYTES
 from commonplace.store.base import Pulse, Signature
@@ -26,6 +30,8 @@ _KINDS = (
 )
 # What O_NOFOLLOW answers for a link (ELOOP; EMLINK on BSD), and O_NONBLOCK for a socket.
 LINKED = frozenset((errno.ELOOP, errno.EMLINK, errno.ENXIO))
+# What a signature is made of, and of what sort the entry is.
+_STATE = attrgetter("st_mode", "st_ino", "st_size", "st_mtime_ns", "st_ctime_ns")
 # SQLite keeps 64 signed bits; some file systems number inodes with all 64, and times reach past the year 2262.
 _KEPT_BITS = (1 << 63) - 1
 
@@ -148,6 +154,20 @@ def pulse_of(disk: Disk, root: int) -> Pulse:
         else:
             marks += (found.st_ino, found.st_ctime_ns if stat.S_ISDIR(found.st_mode) else 0)
     return tuple(marks)
+
+
+def mark_of(folders: Sequence[Mapping[str, os.stat_result]], log: str) -> str:
+    """One value for all that was seen of a notebook's files, folder by folder, and for the log that tells of them.
+
+    '' where a number is too large for it: such files are compared one by one.
+    """
+    names = "\0".join((log, *map("/".join, folders)))
+    found = chain.from_iterable(files.values() for files in folders)
+    try:
+        states = array("q", list(chain.from_iterable(map(_STATE, found))))
+    except OverflowError:
+        return ""
+    return digest(names.encode("utf-8", "surrogateescape") + states.tobytes()).hex()
 
 
 def _refuse(file: str, found: os.stat_result) -> None:

@@ -381,7 +381,12 @@ def _signature(store: Store, name: str) -> object:
 
 
 def _read_and_tell(store: Store, verb: str, through: Event) -> None:
-    {"get": lambda: store.get("a-fact"), "scan": store.scan, "pulse": store.pulse}[verb]()
+    reads: dict[str, Callable[[], object]] = {
+        "get": lambda: store.get("a-fact"),
+        "scan": store.scan,
+        "pulse": store.pulse,
+    }
+    reads[verb]()
     through.set()
 
 
