@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from commonplace.recall.situations import Situation
 
 _EXCERPT_CHARS = 300
+_LOOKED_AT = 4 * _EXCERPT_CHARS  # of a text, for its excerpt
 # So many of the best are looked at as notes: who wrote them, what corrects them, how old they are.
 _WEIGHED = 50
 # A limit of any size is taken; more hits than this nobody reads, and SQLite takes so many values in one statement.
@@ -166,7 +167,7 @@ class Recalling:
         return Hit(
             card.name, card.title, card.description, Kind(card.kind), self._where, round(placed.parts.sum, 3),
             fuse.reasons(placed, words, about), age(day, self._today()), card.author,
-            clamp(one_line(card.body), _EXCERPT_CHARS), place_of(card.name, card.folder), about.expired,
+            clamp(one_line(card.body[:_LOOKED_AT]), _EXCERPT_CHARS), place_of(card.name, card.folder), about.expired,
             tuple((part, round(worth, 3)) for part, worth in placed.parts._asdict().items() if worth),
         )  # fmt: skip
 

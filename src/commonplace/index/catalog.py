@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from commonplace.index.front import Known
     from commonplace.index.listing import Budget, Line, Listing
     from commonplace.index.rows import Read
+    from commonplace.index.state import State
     from commonplace.note.kind import Kind
     from commonplace.note.note import Note
 
@@ -117,15 +118,14 @@ class Catalog:
             return
         inventory = self._store.scan("" if full else had.mark)
         self.lost = inventory.lost
-        known = bool(had.mark) and inventory.mark == had.mark
-        if full or not known:
+        if not inventory.part:
             self._lying_about = inventory.problems
-        gone, again, mark = (set[str](), [], had.mark) if known else self._differing(inventory, had.log)
+        gone, again, mark = self._differing(inventory, had)
         self._looked_after = changes
         same = not gone and not again and pulse == had.pulse and had.notes <= self._scan_limit
         same = same and (changes is None or not had.young)  # who watches relies on the pulse from here on
         if same and (had.scanned or not begin):
-            if mark and not known and had.scanned:
+            if mark != had.mark and had.scanned:
                 self._side.run(lambda db: state.keep_mark(db, mark, had.version), write=True)
             return
         from commonplace.index import rows
@@ -304,14 +304,17 @@ class Catalog:
         self.published = self.listing(self._today(), WHOLE_INDEX, head=INDEX_HEAD, reach=INDEX_REACH)
         return self.published.text
 
-    def _differing(self, inventory: Inventory, log: str) -> tuple[set[str], list[Read], str]:
+    def _differing(self, inventory: Inventory, had: State) -> tuple[set[str], list[Read], str]:
         """The names that are gone, the files that are not as they were last read, and the mark of what is known then.
 
         '' for that where something must be read again next time whatever the signatures say.
         """
-        files = self._side.run(state.files)
-        gone = set(files).difference(seen.name for seen in inventory.seen)
-        known = files if inventory.log == log else {}  # by another log, others may have written all
+        if had.mark and inventory.mark == had.mark:
+            return set(), [], had.mark
+        names = [seen.name for seen in inventory.seen]
+        files = self._side.run(lambda db: state.files(db, names if inventory.part else None))
+        gone = set[str]() if inventory.part else set(files).difference(names)
+        known = files if inventory.log == had.log else {}  # by another log, others may have written all
         differing = [seen for seen in inventory.seen if known.get(seen.name) != (seen.folder, *seen.signature)]
         again = [self._read(seen) for seen in differing]
         sure = all(

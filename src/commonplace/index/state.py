@@ -6,10 +6,15 @@ It knows the table of single values, not what the rest is for.
 from __future__ import annotations
 
 import sqlite3
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from commonplace.index.values import whole
 from commonplace.store.base import Pulse
+
+_FILES = "SELECT name, folder, inode, size, mtime, ctime FROM files"
+# SQLite takes so many values in one statement everywhere.
+_FEW = 500
 
 
 class State(NamedTuple):
@@ -33,9 +38,12 @@ def read(db: sqlite3.Connection) -> State:
     )  # fmt: skip
 
 
-def files(db: sqlite3.Connection) -> dict[str, tuple[str, int, int, int, int]]:
-    """Folder and signature of every file, as it was last read."""
-    rows = db.execute("SELECT name, folder, inode, size, mtime, ctime FROM files")
+def files(db: sqlite3.Connection, names: Sequence[str] | None = None) -> dict[str, tuple[str, int, int, int, int]]:
+    """Folder and signature of every file, of these at least, as they were last read."""
+    if names is None or len(names) > _FEW:
+        rows = db.execute(_FILES).fetchall()
+    else:
+        rows = db.execute(f"{_FILES} WHERE name IN ({','.join('?' * len(names))})", names).fetchall()
     return {name: (folder, inode, size, mtime, ctime) for name, folder, inode, size, mtime, ctime in rows}
 
 

@@ -195,7 +195,7 @@ def chunks(text: str) -> list[str]:
 
 def is_unspaced(run: str) -> bool:
     """Whether a run begins in a script whose words have no spaces between them."""
-    return re.match(f"[{_UNSPACED}]", run) is not None
+    return not run.isascii() and re.match(f"[{_UNSPACED}]", run) is not None
 
 
 def asked(query: str, languages: Sequence[str] = (ENGLISH,)) -> list[Word]:

@@ -84,6 +84,7 @@ class Inventory(NamedTuple):
     log: str = ""  # which log tells who wrote them: by another one, all may have been written by others
     lost: str = ""  # what tells that and is gone, where it should be
     mark: str = ""  # the same for the same notes with the same signatures and log; '' where the store has none
+    part: bool = False  # only what is not as it was under the mark the store was told, and some that are
 
 
 class Found(NamedTuple):
@@ -131,7 +132,7 @@ class Store(Protocol):
       nothing. `expect=''` means there is no such note yet.
     - `scan` names every note once, ordered by name, and reports what it cannot offer; one bad file never hides
       another. A note's signature changes whenever the note does. Told the mark of an inventory somebody has, a store
-      need not say it all again where it still holds: it may answer that mark and nothing else.
+      may leave out what is as it was then (`part`), if every note there was is there.
     - `get` raises `NotFound` for a name that is not there, `BadFormat` for one that cannot be read.
     - no name, however hostile, reaches outside the store.
     """

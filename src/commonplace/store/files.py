@@ -29,7 +29,18 @@ from commonplace.store.paths import (
     stem_of,
 )
 from commonplace.store.provenance import Provenance
-from commonplace.store.raw import find, mark_of, open_notebook, open_place, pulse_of, signature_of, why_closed, why_not
+from commonplace.store.raw import (
+    MARKED,
+    differing,
+    find,
+    mark_of,
+    open_notebook,
+    open_place,
+    pulse_of,
+    signature_of,
+    why_closed,
+    why_not,
+)
 from commonplace.store.trouble import told
 
 TYPE_CHECKING = False
@@ -93,8 +104,8 @@ class FileStore:
             lost = "" if log else self._provenance.lost()
             mark = mark_of([files for _, files, _, _ in folders], log)
             gone = f"{CONTROL}/{lost}" if lost else ""
-            if mark and mark == known:
-                return Inventory((), (), log, gone, mark)
+            if (some := _changed(folders, known, mark)) is not None:
+                return Inventory(some, (), log, gone, mark, part=True)
             seen, problems = ({}, []) if root is None else self._named(root, folders)
         if os.path.islink(self._named_as):
             problems.append(Problem(self._named_as, f"the notebook is a link to {shown(self.path)}", unread=False))
@@ -214,6 +225,18 @@ class FileStore:
             elif stat.S_ISDIR(mode) and file != INDEX:
                 word = "is a folder notes are not read from; move its notes up to have them read"
         return [Problem(prefix + printable(file), word)] if word else []
+
+
+def _changed(folders: Sequence[_Folder], known: str, mark: str) -> tuple[Seen, ...] | None:
+    """The notes that are not as they were under a mark, and some that are; None where that does not tell all."""
+    blocks = differing(known, mark)
+    if blocks is None:
+        return None
+    files = ((folder, file, found) for folder, files, _, _ in folders for file, found in files.items())
+    some = [each for number, each in enumerate(files if blocks else ()) if number // MARKED in blocks]
+    if any(why_not(found) or stem_of(file) is None for _, file, found in some):
+        return None
+    return tuple(Seen(file.removesuffix(SUFFIX), folder, signature_of(found)) for folder, file, found in some)
 
 
 def _told(turn: Turn, wish: Wish, landed: Landed, note: Note | None) -> Change:

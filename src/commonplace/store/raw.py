@@ -31,7 +31,10 @@ _KINDS = (
 # What O_NOFOLLOW answers for a link (ELOOP; EMLINK on BSD), and O_NONBLOCK for a socket.
 LINKED = frozenset((errno.ELOOP, errno.EMLINK, errno.ENXIO))
 # What a signature is made of, and of what sort the entry is.
-_STATE = attrgetter("st_mode", "st_ino", "st_size", "st_mtime_ns", "st_ctime_ns")
+_STATED = ("st_mode", "st_ino", "st_size", "st_mtime_ns", "st_ctime_ns")
+_STATE = attrgetter(*_STATED)
+# So many files have their state marked together: where one changes, they are compared one by one.
+MARKED = 256
 # SQLite keeps 64 signed bits; some file systems number inodes with all 64, and times reach past the year 2262.
 _KEPT_BITS = (1 << 63) - 1
 
@@ -157,9 +160,10 @@ def pulse_of(disk: Disk, root: int) -> Pulse:
 
 
 def mark_of(folders: Sequence[Mapping[str, os.stat_result]], log: str) -> str:
-    """One value for all that was seen of a notebook's files, folder by folder, and for the log that tells of them.
+    """One value for what was seen of a notebook's files, folder by folder, and for the log that tells of them.
 
-    '' where a number is too large for it: such files are compared one by one.
+    Its first word stands for their names, each other one for the state of so many files. '' where a number is too
+    large for it: such files are compared one by one.
     """
     names = "\0".join((log, *map("/".join, folders)))
     found = chain.from_iterable(files.values() for files in folders)
@@ -167,7 +171,17 @@ def mark_of(folders: Sequence[Mapping[str, os.stat_result]], log: str) -> str:
         states = array("q", list(chain.from_iterable(map(_STATE, found))))
     except OverflowError:
         return ""
-    return digest(names.encode("utf-8", "surrogateescape") + states.tobytes()).hex()
+    step = len(_STATED) * MARKED
+    blocks = (states[at : at + step].tobytes() for at in range(0, len(states), step))
+    return " ".join(digest(said).hex() for said in (names.encode("utf-8", "surrogateescape"), *blocks))
+
+
+def differing(one: str, other: str) -> set[int] | None:
+    """Which of so many files, by number, are in another state; None where there are others."""
+    (names, *blocks), (other_names, *other_blocks) = one.split(" "), other.split(" ")
+    if names != other_names or not names:
+        return None
+    return {number for number, pair in enumerate(zip(blocks, other_blocks, strict=True)) if pair[0] != pair[1]}
 
 
 def _refuse(file: str, found: os.stat_result) -> None:
