@@ -1,6 +1,6 @@
 """How often recall finds what answers: R@k, nDCG@10 and MRR on public sets, for us and for what else could be used.
 
-    python bench/quality.py DIRECTORY [--rest]
+    python bench/quality.py DIRECTORY [--rest] [--with minilm]
 
 The directory holds the sets as they can be had: LoCoMo (github.com/snap-research/locomo, CC BY-NC 4.0) as
 `locomo*.json` or `.json.xz`, XQuAD (github.com/google-deepmind/xquad, CC BY-SA 4.0) as `xquad-LANGUAGE*.json[.xz]`.
@@ -17,6 +17,7 @@ import re
 import sqlite3
 import subprocess
 import sys
+import tempfile
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
@@ -137,6 +138,7 @@ class Once:
 
     def __init__(self, texts: Sequence[Text]) -> None:
         self.waiting = list(texts)
+        self.by_key = {each.key: each for each in texts}
 
     def waits(self, db: sqlite3.Connection) -> bool:
         return bool(self.waiting)
@@ -146,14 +148,16 @@ class Once:
         return Changes(tuple(some), ())
 
     def texts(self, db: sqlite3.Connection, keys: Sequence[str]) -> list[Text]:
-        return []
+        return [self.by_key[key] for key in keys]
 
     def begin_again(self, db: sqlite3.Connection) -> None: ...
 
 
 def ours(encoder: object) -> Ranker:
     def ranker(task: Task) -> Callable[[Question], Sequence[str]]:
-        finder = Finder(Sidecar(None), Once(task.texts), encoder=lambda: encoder)
+        finder = Finder(
+            Sidecar(None), Once(task.texts), encoder=lambda: encoder, quick=isinstance(encoder, StaticWords)
+        )
         return lambda asked: [placed.found.key for placed in finder.find(asked.text, asked.today).placed]
 
     return ranker
@@ -230,7 +234,7 @@ def rankers(extra: str) -> dict[str, Ranker]:
     if extra == "minilm":
         from commonplace.adapters.minilm import MiniLM
 
-        all_of_them["ours, minilm"] = ours(MiniLM())
+        all_of_them["ours, minilm"] = ours(MiniLM(tempfile.mkdtemp()))
     return all_of_them
 
 

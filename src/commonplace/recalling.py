@@ -1,6 +1,6 @@
 """Recalling: what a query answers, each note of it as its file is now; and the notes a situation calls for.
 
-How texts are found is left to the finder, and what is known of notes to the catalog. It changes nothing.
+How texts are found is left to the finder, and what is known of notes to the catalog. It changes no note.
 """
 
 from __future__ import annotations

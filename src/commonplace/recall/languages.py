@@ -1,6 +1,6 @@
 """The languages words are stemmed in: what tells them apart, and the words of each that ask rather than name.
 
-A table and nothing else; it is loaded when a text needs more than English.
+A table and nothing else; the words of a language are taken apart when they are first asked for.
 """
 
 from __future__ import annotations
