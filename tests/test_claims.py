@@ -297,21 +297,24 @@ HEAVY_TEXTS = {
 }  # fmt: skip
 
 
+def work_of(text):
+    """The least time that finding the claims of a text took: others' garbage is collected in between."""
+    times = []
+    for _ in range(3):
+        began = time.process_time()
+        assert len(claims_of(text)) <= MOST_CLAIMS
+        times.append(time.process_time() - began)
+    return min(times)
+
+
 @pytest.mark.parametrize("text", HEAVY_TEXTS.values(), ids=HEAVY_TEXTS)
 def test_no_text_costs_more_than_its_length(text):
-    whole = (text * (65536 // len(text) + 1))[:65536]
-    began = time.process_time()
-    claims = claims_of(whole)
-    assert time.process_time() - began < 0.2  # 30 ms where nothing else runs
-    assert len(claims) <= MOST_CLAIMS
+    assert work_of((text * (65536 // len(text) + 1))[:65536]) < 0.2  # 30 ms where nothing else runs
 
 
 def test_a_text_of_nothing_but_claims_costs_no_more():
     for form in ("`a{0}/b{0}.py` ", "`a{0}` and ", "a{0}/b ", "pkg{0} {0}.1 ", "branch `a{0}`, ", "A_{0} ", "--a{0} "):
-        whole = "".join(form.format(number) for number in range(8000))[:65536]
-        began = time.process_time()
-        assert len(claims_of(whole)) <= MOST_CLAIMS
-        assert time.process_time() - began < 0.2
+        assert work_of("".join(form.format(number) for number in range(8000))[:65536]) < 0.2
 
 
 # --- what a text claims --------------------------------------------------------------------------------------------
