@@ -19,6 +19,7 @@ from commonplace.recall.finder import Finder
 from commonplace.recall.notes import Notes
 from commonplace.recalling import PUSH_SECONDS, Recalling
 from commonplace.store.base import Call, Problem, voice_of
+from commonplace.store.trouble import told
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -84,8 +85,9 @@ class Memory:
 
     @cached_property
     def _saving(self) -> Saving:
-        """What changes notes, and finds them by name: loaded with the first that is asked for."""
-        from commonplace.saving import Saving
+        """What changes notes, and finds them by name: loaded, all of it, with the first that is asked for."""
+        with told(self.where, "loading what it takes"):  # our own files need room among the open ones too
+            from commonplace.saving import Saving
 
         return Saving(self._store, self._catalog, self._now)
 
@@ -113,14 +115,15 @@ class Memory:
         another fact has answers `Conflict`, unless `expect` is the stamp of the note the caller has read, or `replace`
         is set. `expect=''` saves only if there is no such note.
         """
+        saving = self._saving
         from commonplace.guard.admission import Draft, items_of
 
         call = call or Call()
         draft = Draft(
             body, name, title, description, kind, items_of(tags), items_of(applies_to), items_of(supersedes), pinned,
-            expires, voice_of(call), had=self._saving.had(name, description),
+            expires, voice_of(call), had=saving.had(name, description),
         )  # fmt: skip
-        return self._saving.save(draft, call, expect, replacing=replace)
+        return saving.save(draft, call, expect, replacing=replace)
 
     def recall(
         self,

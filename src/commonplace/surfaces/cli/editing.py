@@ -8,7 +8,7 @@ import shlex
 import shutil
 import subprocess
 from collections.abc import Callable
-from contextlib import suppress
+from contextlib import closing, suppress
 from dataclasses import replace
 
 from commonplace.care.links import slug_of
@@ -32,7 +32,17 @@ def edit_file(
 ) -> int:
     """Let a person edit a note's file, and keep what they make of it."""
     note = opened.memory.find(name).note
-    draft = _draft(opened, note)
+    with closing(_draft(opened, note)) as draft:
+        return _edited(opened, note, draft, print_saved, print_no)
+
+
+def _edited(
+    opened: Opened,
+    note: Note,
+    draft: _Draft,
+    print_saved: Callable[[Opened, Saved], int],
+    print_no: Callable[[Opened, Conflict], int],
+) -> int:
     if draft.kept:
         shown.say_line(f"going on with what you wrote last time: {draft.path}; empty it to begin anew", to_error=True)
     trouble = _run(opened, draft.path)
@@ -106,6 +116,10 @@ class _Draft:
             with os.fdopen(fd, "wb") as out:
                 out.write(note.source or b"")
 
+    def close(self) -> None:
+        """Let others edit it."""
+        os.close(self._lock)
+
     def read(self) -> bytes:
         """What the person left; nothing where they took the file away."""
         try:
@@ -127,7 +141,7 @@ class _Draft:
 
 
 def _locked(path: str) -> int:
-    """A lock on the draft of one note, held until the process ends: of two who edit at once, one is told.
+    """A lock on the draft of one note, held while it is edited: of two who edit at once, one is told.
 
     Raises:
         EditorFailed: somebody is at it.
