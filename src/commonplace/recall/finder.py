@@ -11,7 +11,7 @@ import sqlite3
 import time
 from collections.abc import Callable, Collection, Sequence
 from datetime import date
-from functools import cached_property, partial
+from functools import partial
 from typing import NamedTuple, Protocol, TypeVar
 
 from commonplace.errors import CommonplaceError
@@ -105,25 +105,30 @@ class Finder:
         self._corpus = corpus
         self._encoder = encoder
         self._quick = quick
+        self._opened: tuple[Vectors | None] | None = None
         self._trouble = ""
         self._engine = engine or Fts5()
 
-    @cached_property
+    @property
     def _vectors(self) -> Vectors | None:
-        """What texts mean, loaded with the first text or query that is to mean something."""
-        from commonplace.recall.vectors import Vectors
+        """What texts mean: opened with the first text or query that is to mean something; None where it cannot be."""
+        if self._opened is None:
+            from commonplace.recall.vectors import Vectors
 
-        try:
-            encoder = self._encoder()
-        except CommonplaceError as problem:
-            self._trouble = str(problem)
-            return None
-        return Vectors(encoder) if encoder else None
+            self._trouble = ""
+            try:
+                encoder = self._encoder()
+            except CommonplaceError as problem:  # it may be mended while this process lives
+                self._trouble = str(problem)
+                return None
+            self._opened = (Vectors(encoder) if encoder else None,)
+        return self._opened[0]
 
     @property
     def trouble(self) -> str:
         """Why the words find alone, where what texts mean cannot be told; '' where nothing is wrong."""
-        return self._vectors.trouble if self._vectors else self._trouble
+        vectors = self._vectors
+        return vectors.trouble if vectors else self._trouble
 
     def keep_up(self, by: float | None = None) -> None:
         """Make findable what changed since the last time; at once where nothing did, and no longer than until `by`."""

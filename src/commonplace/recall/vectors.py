@@ -7,7 +7,6 @@ knows encoders and tables, not how one makes a vector.
 from __future__ import annotations
 
 import sqlite3
-import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import islice
 
@@ -22,8 +21,6 @@ if TYPE_CHECKING:
 # unless numpy happens to be there.
 _SCANNED = 500
 _SCANNED_BY_NUMPY = 1_000_000
-# A server that failed is asked again after this long: until then the words find alone, and nobody waits.
-_RETRY_SECONDS = 60.0
 _KNOWN = "SELECT texts.id, vector FROM texts JOIN vectors ON model = ? AND text = mark WHERE texts.id IN ({})"
 _NEWEST = """SELECT texts.id, key, clusters, texts.day, vector FROM texts JOIN vectors ON model = ? AND text = mark
     ORDER BY texts.day DESC, texts.id DESC"""
@@ -44,7 +41,6 @@ class Vectors:
     def __init__(self, encoder: Encoder) -> None:
         self._encoder = encoder
         self.trouble = ""
-        self._try_again_at = 0.0
 
     @property
     def key(self) -> str:
@@ -95,12 +91,12 @@ class Vectors:
         return [(close, id_, key, clusters, day) for close, (id_, key, clusters, day, _) in best]
 
     def _encoded(self, texts: Sequence[str]) -> list[bytes]:
-        if not texts or (self.trouble and time.monotonic() < self._try_again_at):
+        if not texts:
             return []
         try:
             found = self._encoder.vectors(texts)
         except CommonplaceError as problem:
-            self.trouble, self._try_again_at = str(problem), time.monotonic() + _RETRY_SECONDS
+            self.trouble = str(problem)
             return []
         self.trouble = ""
         return found
