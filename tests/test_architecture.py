@@ -11,7 +11,7 @@ ROOT = Path(__file__).parents[1]
 SRC = ROOT / "src" / "commonplace"
 # The order a fact travels. A module imports only its own stage and those to the left.
 PATH = (
-    "errors digest note guard store index recall evidence adapters prompt outcomes drafting saving recalling memory nomemory trace care tools settings open surfaces testing"
+    "errors digest named note guard store index recall evidence adapters prompt outcomes drafting saving recalling memory nomemory trace care tools settings open surfaces testing"
 ).split()
 CORE = [stage for stage in PATH[: PATH.index("settings")] if stage != "adapters"]
 MODULES = sorted(SRC.rglob("*.py"))

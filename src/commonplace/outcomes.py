@@ -7,11 +7,15 @@ costs every process half a millisecond.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, NamedTuple, Protocol
 
+from commonplace.named import NamedTuple, Protocol
 from commonplace.note.kind import Kind
 from commonplace.note.note import Note
 from commonplace.store.base import Call, Problem
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 
 class Room(NamedTuple):

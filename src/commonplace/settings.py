@@ -5,10 +5,10 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Mapping
-from typing import NamedTuple
 
 from commonplace.digest import digest
 from commonplace.errors import BadPath, Unsupported
+from commonplace.named import NamedTuple
 
 _APP = "commonplace"
 _MAC = sys.platform == "darwin"

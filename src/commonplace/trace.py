@@ -9,10 +9,10 @@ import os
 import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from typing import NamedTuple
 
 from commonplace.errors import BadName
 from commonplace.index.sidecar import make_folder
+from commonplace.named import NamedTuple
 from commonplace.note.slug import slugify
 
 # A trace is read to be looked at; past this only its end is.

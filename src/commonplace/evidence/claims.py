@@ -9,17 +9,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from itertools import islice, pairwise
-from typing import NamedTuple
+
+from commonplace.named import NamedTuple
 
 PATH, LINE, SYMBOL, FLAG, ENV, PACKAGE, REF = KINDS = ("path", "line", "symbol", "flag", "env", "package", "ref")
 # A note with more claims than this is a list of files; checking it must cost no more than its neighbours.
 MOST_CLAIMS = 40
-# No note is longer, and none that is one has more words, or more of them that could name something.
+# No note is longer, nor has one more words, or more that could name something.
 _MOST_CHARS, _MOST_WORDS, _MOST_LOOKED_AT = 64 * 1024, 12_000, 2_000
 # A name is looked at so often: what stands around it may say more the second time.
 _LOOKS = 3
-# The longest thing a repository names is a path.
-_LONGEST = 200
+_LONGEST = 200  # of what a repository names: a path
 # So many words before and after a name say whether it is denied; so many may stand between it and the word `branch`.
 _AROUND, _BETWEEN = 8, 2
 
@@ -89,7 +89,7 @@ class Claim(NamedTuple):
 
 
 class _Word:
-    """A word, and where it stands. No tuple: to make a kind of tuple costs every process a third of a millisecond."""
+    """A word, and where it stands."""
 
     __slots__ = ("clause", "code", "fenced", "raw", "text", "whole")
 

@@ -11,10 +11,10 @@ import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from datetime import date, datetime
-from typing import NamedTuple
 
 from commonplace.evidence.claims import LINE, PATH, Claim
 from commonplace.evidence.workspace import FILE, FOLDER, NOTHING, OTHER, UNTOLD, look
+from commonplace.named import NamedTuple
 
 HOLDS, CHANGED, GONE, UNKNOWN = STATES = ("holds", "changed", "gone", "unknown")
 # Long enough for any repository that answers at all to answer a few notes.

@@ -8,8 +8,11 @@ from __future__ import annotations
 import errno
 import os
 import stat
-from types import TracebackType
-from typing import Self
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from types import TracebackType
+    from typing import Self
 
 FILE, FOLDER, OTHER, NOTHING, UNTOLD = "file", "folder", "other", "nothing", "untold"
 # As many links as a path is followed over; a loop ends here.

@@ -8,13 +8,14 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from datetime import date, datetime
-from typing import TYPE_CHECKING, NamedTuple
 
 from commonplace.guard.text import cleaned, one_line
+from commonplace.named import NamedTuple
 from commonplace.note.kind import KINDS, Kind, kind_of
 from commonplace.note.limits import BODY_BYTES, DESCRIPTION_CHARS, TAG_CHARS, TAGS, TITLE_CHARS
 from commonplace.note.note import unix
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 

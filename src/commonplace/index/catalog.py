@@ -11,7 +11,6 @@ import time
 from collections.abc import Callable, Sequence
 from datetime import date
 from threading import local
-from typing import TypeVar
 
 from commonplace.errors import BadFormat, NotFound, StoreError
 from commonplace.index import state, values
@@ -31,12 +30,16 @@ from commonplace.store.paths import place_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import TypeVar
+
     from commonplace.index.front import Known
     from commonplace.index.listing import Budget, Line, Listing
     from commonplace.index.rows import Read
     from commonplace.index.state import State
     from commonplace.note.kind import Kind
     from commonplace.note.note import Note
+
+    T = TypeVar("T")
 
 # Up to here every call looks at every file (2.5 ms per 1,000); above, the folders' own times decide.
 SCAN_LIMIT = 10_000
@@ -50,7 +53,6 @@ _SESSIONS = """SELECT name, kind, line, supersedes FROM notes WHERE kind = 'sess
 
 # How often an answer is asked for again where the tables were begun again under it.
 _LOOKS = 3
-T = TypeVar("T")
 
 # Puts an index beside the notes, made by the function when it is this writer's turn.
 Republish = Callable[[Callable[[], str]], str]

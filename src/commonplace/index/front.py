@@ -9,11 +9,11 @@ from __future__ import annotations
 import sqlite3
 from bisect import bisect
 from collections.abc import Mapping
-from typing import NamedTuple
 
 from commonplace.index import rows
 from commonplace.index.listing import INDEX_HEAD, INDEX_REACH, WHOLE_INDEX, Line, Listing, fit, line_of
 from commonplace.index.values import whole
+from commonplace.named import NamedTuple
 from commonplace.note.kind import Kind
 from commonplace.store.base import Found, trust_of
 

@@ -6,9 +6,9 @@ A pure function of the notes, their trust and today's date. It knows no files, n
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
 
 from commonplace.guard.text import cleaned, inert, one_line
+from commonplace.named import NamedTuple
 from commonplace.note.kind import FOLDERS, KINDS, Kind, heading_of
 from commonplace.note.limits import DESCRIPTION_CHARS, TITLE_CHARS, clamp
 from commonplace.note.note import Note

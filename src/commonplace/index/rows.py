@@ -9,17 +9,21 @@ import sqlite3
 import time
 from collections.abc import Callable
 from datetime import date
-from typing import Any, NamedTuple
 
 from commonplace.errors import BadName
 from commonplace.index import state
 from commonplace.index.listing import Line, line_of
 from commonplace.index.values import CORRECTED, Garbled, unpacked
+from commonplace.named import NamedTuple
 from commonplace.note.kind import Kind
 from commonplace.note.note import Note
 from commonplace.note.slug import slugify
 from commonplace.store.base import Found, Pulse, Seen, trust_of
 from commonplace.store.paths import SUFFIX
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 COLUMNS = (
     "name", "slug", "folder", "stamp", "author", "trust", "kind", "word", "title", "description", "tags", "created",

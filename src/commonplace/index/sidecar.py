@@ -13,10 +13,14 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager, suppress
 from threading import Lock, RLock
-from typing import TypeVar
 from weakref import WeakSet
 
-T = TypeVar("T")
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import TypeVar
+
+    T = TypeVar("T")
+
 
 # Raise it whenever a table, or the text kept in one (an index line), would come out differently.
 SCHEMA = 6
@@ -72,7 +76,7 @@ _TABLES = (
     # What recall finds by: texts as their finished terms, which of those there are, and what they mean.
     """CREATE TABLE texts (
         id INTEGER PRIMARY KEY, key TEXT NOT NULL UNIQUE, clusters TEXT NOT NULL, day TEXT NOT NULL,
-        size INTEGER NOT NULL, language TEXT NOT NULL, mark BLOB NOT NULL
+        size INTEGER NOT NULL, language TEXT NOT NULL, mark BLOB NOT NULL, tally BLOB NOT NULL
     )""",
     "CREATE INDEX texts_by_day ON texts (day)",
     "CREATE INDEX texts_by_mark ON texts (mark)",

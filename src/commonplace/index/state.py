@@ -7,10 +7,14 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Sequence
-from typing import Any, NamedTuple
 
 from commonplace.index.values import whole
+from commonplace.named import NamedTuple
 from commonplace.store.base import Pulse
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 _FILES = "SELECT name, folder, inode, size, mtime, ctime FROM files"
 # SQLite takes so many values in one statement everywhere.

@@ -8,7 +8,8 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Sequence
 from datetime import date
-from typing import NamedTuple
+
+from commonplace.named import NamedTuple
 
 # A note that says it corrects more than this is read no further: each is looked for in every index.
 CORRECTED = 50

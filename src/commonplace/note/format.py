@@ -10,9 +10,9 @@ import re
 from dataclasses import replace
 from datetime import date
 from hashlib import sha256
-from typing import NamedTuple
 
 from commonplace.errors import BadFormat
+from commonplace.named import NamedTuple
 from commonplace.note.header import Header, flow_list, quoted, read_header, scalar, write_field
 from commonplace.note.kind import FOLDERS, Kind, kind_of
 from commonplace.note.limits import DESCRIPTION_CHARS, FILE_BYTES
@@ -21,10 +21,10 @@ from commonplace.note.prose import derived_description, derived_title, heading_o
 
 _FENCE = "---"
 # What makes the lines between two fences a header, and not prose between two rules.
-_KEY_LINE = re.compile(r"[^\W\d][\w.-]*[ \t]*:|\"[^\"]+\"[ \t]*:[ \t]|'[^']+'[ \t]*:[ \t]")
+_KEY_LINE = r"[^\W\d][\w.-]*[ \t]*:|\"[^\"]+\"[ \t]*:[ \t]|'[^']+'[ \t]*:[ \t]"
 # A header longer than this is a document that happens to begin with a rule.
 _HEADER_LINES = 200
-_DAY = re.compile(r"(\d{4})-(\d{2})-(\d{2})(?:$|[T ]\d)")
+_DAY = r"(\d{4})-(\d{2})-(\d{2})(?:$|[T ]\d)"
 _TRUE = frozenset(("true", "yes", "on", "1"))
 # What is odd about a description that is longer than the index shows.
 OVERLONG = f"the description is over {DESCRIPTION_CHARS} characters; the index shows its beginning"
@@ -161,7 +161,7 @@ def _closing(lines: list[str]) -> int:
     for i, line in enumerate(lines[1:], 1):
         if line.rstrip() == _FENCE:
             inner = [text for text in lines[1:i] if text.strip()]
-            return i if not inner or any(map(_KEY_LINE.match, inner)) else 0
+            return i if not inner or any(re.match(_KEY_LINE, text) for text in inner) else 0
     return 0
 
 
@@ -223,7 +223,7 @@ def _note(source: bytes, name: str, folder: str, body: str, header: Header, odd:
 
 
 def _day(text: str) -> date | None:
-    found = _DAY.match(text)
+    found = re.match(_DAY, text)
     if not found:
         return None
     try:

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import re
 import sys
-from typing import NamedTuple
+
+from commonplace.named import NamedTuple
 
 # The keys we manage, in the order the writer leaves them.
 DATE_KEYS = ("created", "updated", "expires")
@@ -34,30 +35,31 @@ SPELLINGS = (*ORDER, *_ALIASES)
 # The block Claude Code nests a note's type in.
 _NEST = "metadata"
 
+# (Most patterns are compiled where they are first met: a plain note meets few of them.)
 # A key: a word, several (`date created`, as Obsidian's users write), or either in quotes.
 _KEY = re.compile(
     r"([ \t]*)([^\W\d](?:[\w .-]{0,62}[\w.-])?|\"[^\"]{1,64}\"|'[^']{1,64}')[ \t]*:(?:[ \t]+(.*)|())", re.DOTALL
 )
-_TIGHT = re.compile(r"([ \t]*)([A-Za-z_][\w-]{0,63})[ \t]*:(.*)", re.DOTALL)
-_QUOTED = re.compile(r'"(?:[^"\\]|\\.)*"|\'(?:[^\']|\'\')*\'', re.DOTALL)
+_TIGHT = r"(?s)([ \t]*)([A-Za-z_][\w-]{0,63})[ \t]*:(.*)"
+_QUOTED = r'(?s)"(?:[^"\\]|\\.)*"|\'(?:[^\']|\'\')*\''
 _ITEM = re.compile(r'\s*("(?:[^"\\]|\\.)*"|\'(?:[^\']|\'\')*\'|[^,]*)\s*(?:,|$)')
-_COMMENT = re.compile(r"(?<!\s)\s+#.*", re.DOTALL)
+_COMMENT = r"(?s)(?<!\s)\s+#.*"
 # A list or a quoted text is looked for its end so far down: past it, it is a mistake, not a value.
 _CLOSED_LINES = 30
 # Longest line whose comment is looked for: each `#` on it costs a reading of what stands before.
 _COMMENTED_CHARS = 1000
-_COMMENT_START = re.compile(r"(?<!\s)\s+#")
+_COMMENT_START = r"(?<!\s)\s+#"
 # Where a flow list closes: at the first bracket outside quotes that nothing but a comment follows.
-_LIST_END = re.compile(r'(?<=[\[,\s])(?:"(?:[^"\\]|\\.)*"|\'(?:[^\']|\'\')*\')|(\])(?=\s*\Z|\s+#)', re.DOTALL)
-_BLOCK_SCALAR = re.compile(r"([|>])(?:[+-]?[0-9]?|[0-9][+-])\s*(?:#.*)?")
+_LIST_END = r'(?s)(?<=[\[,\s])(?:"(?:[^"\\]|\\.)*"|\'(?:[^\']|\'\')*\')|(\])(?=\s*\Z|\s+#)'
+_BLOCK_SCALAR = r"([|>])(?:[+-]?[0-9]?|[0-9][+-])\s*(?:#.*)?"
 # What may follow a backslash in a double-quoted scalar, in JSON and in YAML.
-_ESCAPE = re.compile(r"\\(?:x([0-9A-Fa-f]{2})|u([0-9A-Fa-f]{4})|U([0-9A-Fa-f]{8})|(.))", re.DOTALL)
+_ESCAPE = r"(?s)\\(?:x([0-9A-Fa-f]{2})|u([0-9A-Fa-f]{4})|U([0-9A-Fa-f]{8})|(.))"
 _ESCAPES = {
     '"': '"', "\\": "\\", "/": "/", " ": " ", "\t": "\t", "0": "\0", "a": "\a", "b": "\b", "e": "\x1b", "f": "\f", "n": "\n",
     "r": "\r", "t": "\t", "v": "\v", "N": "\x85", "_": "\xa0", "L": "\u2028", "P": "\u2029",
 }  # fmt: skip
 # One word followed by a comment: a slug, a type, a date. Longer text keeps its `#`.
-_WORD_AND_COMMENT = re.compile(r"([\w.:+-]+)\s+#.*", re.DOTALL)
+_WORD_AND_COMMENT = r"(?s)([\w.:+-]+)\s+#.*"
 
 
 class Field(NamedTuple):
@@ -145,7 +147,7 @@ def write_field(lines: list[str], key: str, text: str | None, newline: str) -> l
 def _remarks(key: str, block: list[str]) -> list[str]:
     """The comments a person put between the lines of a value, or behind the later ones: they outlive it."""
     rest = (_split_key(block[0].rstrip()) or ("", "", ""))[2]
-    scalar = _BLOCK_SCALAR.fullmatch(rest)
+    scalar = re.fullmatch(_BLOCK_SCALAR, rest)
     if scalar:  # in which # is text
         return ["#" + rest.partition("#")[2]] if "#" in rest else []
     out = []
@@ -158,7 +160,7 @@ def _remarks(key: str, block: list[str]) -> list[str]:
 
 def _behind_item(key: str, line: str) -> str:
     """The comment behind one of a list's items, or behind the end of a quoted text; '' for none."""
-    starts = [found.end() - 1 for found in _COMMENT_START.finditer(line)] if len(line) <= _COMMENTED_CHARS else []
+    starts = [found.end() - 1 for found in re.finditer(_COMMENT_START, line)] if len(line) <= _COMMENTED_CHARS else []
     for at in starts:
         before = line[:at].rstrip()
         if key in LIST_KEYS and before.startswith("-"):
@@ -179,7 +181,7 @@ def _behind(key: str, line: str) -> str:
     if len(rest) > _COMMENTED_CHARS:
         return ""
     value = _value(key, rest, [])
-    starts = (comment.start() for comment in _COMMENT_START.finditer(rest))
+    starts = (comment.start() for comment in re.finditer(_COMMENT_START, rest))
     return next((rest[at:] for at in starts if _value(key, rest[:at], []) == value), "")
 
 
@@ -193,7 +195,7 @@ def _split_key(line: str) -> tuple[str, str, str] | None:
     found = _KEY.fullmatch(line)
     if found:
         return found[1], found[2], (found[3] or "").strip()
-    found = _TIGHT.fullmatch(line)
+    found = re.fullmatch(_TIGHT, line)
     if found and canonical(found[2]) in _KNOWN:
         return found[1], found[2], found[3].strip()
     return None
@@ -231,8 +233,8 @@ def _closed_at(lines: list[str], at: int, rest: str) -> int:
 
 def _closed(text: str) -> bool:
     if text[0] == "[":
-        return any(found[1] for found in _LIST_END.finditer(text))
-    return _QUOTED.match(text) is not None
+        return any(found[1] for found in re.finditer(_LIST_END, text))
+    return re.match(_QUOTED, text) is not None
 
 
 def _open(rest: str) -> bool:
@@ -273,15 +275,15 @@ def _value(key: str, rest: str, block: list[str]) -> str | tuple[str, ...]:
         return _items(rest, block)
     text = _text(rest, [line for line in block if not line.startswith("#")])
     if key in DATE_KEYS:
-        return _COMMENT.sub("", text)
+        return re.sub(_COMMENT, "", text)
     if key in ("title", "description") or (rest[:1] in "\"'" and rest):
         return text
-    word = _WORD_AND_COMMENT.fullmatch(text)
+    word = re.fullmatch(_WORD_AND_COMMENT, text)
     return word[1] if word else text
 
 
 def _text(rest: str, block: list[str]) -> str:
-    scalar = _BLOCK_SCALAR.fullmatch(rest)
+    scalar = re.fullmatch(_BLOCK_SCALAR, rest)
     if scalar and any(line.strip() for line in block):
         depth = min(_depth(line) for line in block if line.strip())
         body = [line[depth:].rstrip() for line in block]
@@ -299,11 +301,11 @@ def _text(rest: str, block: list[str]) -> str:
 
 def unquoted(text: str) -> str:
     """The text a quoted scalar stands for; text that is not one quoted scalar stays as it is."""
-    found = _QUOTED.match(text)
+    found = re.match(_QUOTED, text)
     if found is None:
         return text
     rest = text[found.end() :]
-    return text if rest and not _COMMENT.fullmatch(rest) else _dequoted(found[0])
+    return text if rest and not re.fullmatch(_COMMENT, rest) else _dequoted(found[0])
 
 
 def _dequoted(token: str) -> str:
@@ -311,7 +313,7 @@ def _dequoted(token: str) -> str:
         return token[1:-1].replace("''", "'")
     if "\\" not in token:
         return token[1:-1]
-    text = _ESCAPE.sub(_unescaped, token[1:-1])
+    text = re.sub(_ESCAPE, _unescaped, token[1:-1])
     return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")  # JSON writes some letters as two halves
 
 
@@ -326,7 +328,7 @@ def _items(rest: str, block: list[str]) -> tuple[str, ...]:
     flow = rest
     if rest.startswith("["):
         flow = " ".join([rest, *(line.strip() for line in block)])
-        flow = flow[1 : next((found.start() for found in _LIST_END.finditer(flow) if found[1]), None)]
+        flow = flow[1 : next((found.start() for found in re.finditer(_LIST_END, flow) if found[1]), None)]
     elif not rest:
         items = (line.strip()[1:].strip() for line in block if line.strip().startswith("-"))
         return tuple(text for text in (_item(item) for item in items) if text)
@@ -351,19 +353,18 @@ def _split_items(text: str) -> list[str]:
 
 def _item(token: str) -> str:
     token = token.strip()
-    word = _WORD_AND_COMMENT.fullmatch(token)
+    word = re.fullmatch(_WORD_AND_COMMENT, token)
     return word[1] if word else unquoted(token)
 
 
 # --- writing -------------------------------------------------------------------------------------------------
 
 # What YAML, and people, would read as something other than text.
-_LOOKS_TYPED = re.compile(
-    r"(?:true|false|yes|no|on|off|y|n|null|~)|[-+.]?[0-9][0-9_.,:eE+-]*|[-+]?0[xob][0-9a-f_]+|\.(?:inf|nan)|<<|=",
-    re.IGNORECASE,
+_LOOKS_TYPED = (
+    r"(?i)(?:true|false|yes|no|on|off|y|n|null|~)|[-+.]?[0-9][0-9_.,:eE+-]*|[-+]?0[xob][0-9a-f_]+|\.(?:inf|nan)|<<|="
 )
-_PLAIN = re.compile(r"[^\W_][\w ./()'+@%=;,?!&*$~^-]*")
-_PLAIN_ITEM = re.compile(r"[^\W_][\w ./()+@=-]*")
+_PLAIN = r"[^\W_][\w ./()'+@%=;,?!&*$~^-]*"
+_PLAIN_ITEM = r"[^\W_][\w ./()+@=-]*"
 
 
 def scalar(text: str) -> str:
@@ -383,5 +384,5 @@ def flow_list(items: tuple[str, ...]) -> str:
     return "[" + ", ".join(item if _plain(item, _PLAIN_ITEM) else quoted(item) for item in items) + "]"
 
 
-def _plain(text: str, pattern: re.Pattern[str]) -> bool:
-    return bool(pattern.fullmatch(text)) and text == text.strip() and not _LOOKS_TYPED.fullmatch(text)
+def _plain(text: str, pattern: str) -> bool:
+    return bool(re.fullmatch(pattern, text)) and text == text.strip() and not re.fullmatch(_LOOKS_TYPED, text)

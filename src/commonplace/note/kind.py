@@ -7,7 +7,8 @@ It knows nothing of notes, files or prompts.
 from __future__ import annotations
 
 from enum import StrEnum
-from typing import NamedTuple
+
+from commonplace.named import NamedTuple
 
 
 class Kind(StrEnum):

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import re
 from itertools import pairwise
-from typing import NamedTuple
 
 from commonplace.errors import BadFormat
+from commonplace.named import NamedTuple
 from commonplace.note.format import parse, split
 from commonplace.note.header import DATE_KEYS, Field, Header, read_header
 from commonplace.note.kind import Kind, kind_of

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from commonplace.note.kind import KINDS, Kind, kind_of
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from datetime import date
 

@@ -6,15 +6,15 @@ It knows Markdown's headings and sentences, and neither headers nor notes.
 from __future__ import annotations
 
 import re
-from typing import NamedTuple
 
+from commonplace.named import NamedTuple
 from commonplace.note.limits import DESCRIPTION_CHARS, clamp
 from commonplace.note.note import spaced
 
-_UNDER_HEADING = re.compile(r"([A-Za-z][\w -]{0,30}):[ \t]+(.*)")
-_MARKS = re.compile(r"^(?:[-*+>]|\d+[.)])[ \t]+|\*\*|__(?=\S)")
+_UNDER_HEADING = r"([A-Za-z][\w -]{0,30}):[ \t]+(.*)"
+_MARKS = r"^(?:[-*+>]|\d+[.)])[ \t]+|\*\*|__(?=\S)"
 # A full stop ends a sentence, but not after `e.g` nor after a `Dr` that begins the text.
-_SENTENCE_END = re.compile(r"(?<!\.\w)(?<!\A\w)(?<!\A\w\w)\.(?=\s)|[!?](?=\s)|[。！？।]")
+_SENTENCE_END = r"(?<!\.\w)(?<!\A\w)(?<!\A\w\w)\.(?=\s)|[!?](?=\s)|[。！？।]"
 # How far into a body we look for a heading or a first sentence.
 _LOOK = 4000
 
@@ -33,7 +33,7 @@ def derived_title(body: str, name: str) -> str:
 def derived_description(body: str) -> str:
     """The first sentence of the body's prose, on one line and within the limit."""
     prose = _first_paragraph(body[:_LOOK])
-    end = _SENTENCE_END.search(prose)
+    end = re.search(_SENTENCE_END, prose)
     sentence = prose[: end.end()] if end else prose
     return clamp(sentence.rstrip(".。। "), DESCRIPTION_CHARS)
 
@@ -53,7 +53,7 @@ def heading_of(body: str) -> Heading:
         return Heading()
     tags: tuple[str, ...] = ()
     for line in lines[1:]:
-        found = _UNDER_HEADING.fullmatch(line.rstrip("\r"))
+        found = re.fullmatch(_UNDER_HEADING, line.rstrip("\r"))
         if not found:
             break
         if found[1].casefold() == "tags":
@@ -78,14 +78,14 @@ def _first_paragraph(body: str) -> str:
             fenced = not fenced
         elif fenced or line.startswith("<!--"):
             continue
-        elif line.startswith("#") or (after_heading and _UNDER_HEADING.fullmatch(line)):
+        elif line.startswith("#") or (after_heading and re.fullmatch(_UNDER_HEADING, line)):
             after_heading = True
             if paragraph:
                 break
         elif line and not set(line) <= set("-=*_ "):
             after_heading = False
-            item = bool(_MARKS.match(line))
-            paragraph.append(_MARKS.sub("", line))
+            item = bool(re.match(_MARKS, line))
+            paragraph.append(re.sub(_MARKS, "", line))
             if item:
                 break
         elif paragraph:

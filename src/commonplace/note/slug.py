@@ -24,13 +24,13 @@ RESERVED = frozenset(
     + [f"{port}{digit}" for port in ("com", "lpt") for digit in "0123456789\xb9\xb2\xb3"]
 )
 
-_ASCII_RUN = re.compile(r"[^a-z0-9]+")
+_ASCII_RUN = r"[^a-z0-9]+"
 # ASCII that can be dropped without making two names one: separators, quotes, brackets, full stops.
-_ASCII_QUIET = re.compile(r"[\s\-_./,:;'\"`()\[\]{}!?]", re.ASCII)
+_ASCII_QUIET = r"(?a)[\s\-_./,:;'\"`()\[\]{}!?]"
 # Except the full stop a word begins with: `.env` is not `env`. It stands for itself as a character no name holds.
 _DOT = "\x01"
-_LEADING_DOT = re.compile(r"(?<![\w.])\.(?=\w)")
-_UNUSABLE = re.compile(r"[\x00-\x1f\x7f-\x9f/\\\ud800-\udfff]")
+_LEADING_DOT = r"(?<![\w.])\.(?=\w)"
+_UNUSABLE = r"[\x00-\x1f\x7f-\x9f/\\\ud800-\udfff]"
 # Characters nobody sees and that carry no meaning in a name.
 _UNSEEN_CATEGORIES = frozenset(("Cf", "Cc", "Cs", "Co"))
 # Combining marks that belong to words.
@@ -47,7 +47,7 @@ def slugify(name: str) -> str:
         BadName: nothing in the name can be kept.
 
     """
-    text = _LEADING_DOT.sub(_DOT, name[:_NAME_CHARS])
+    text = re.sub(_LEADING_DOT, _DOT, name[:_NAME_CHARS])
     slug, told = _ascii_slug(text) if text.isascii() else _unicode_slug(text)
     if not slug and not told:
         raise BadName(f"the name {name[:40]!r} has no letter or digit; give it one")
@@ -62,7 +62,7 @@ def slugify(name: str) -> str:
 
 def usable_stem(stem: str) -> bool:
     """Whether a file of this stem may be a note: any plain name a person would give one."""
-    if not stem or stem[0] == "." or stem != stem.strip() or _UNUSABLE.search(stem):
+    if not stem or stem[0] == "." or stem != stem.strip() or re.search(_UNUSABLE, stem):
         return False
     return stem != "MEMORY" and stem.casefold() not in NOT_NOTES and len(stem.encode()) <= STEM_BYTES
 
@@ -70,7 +70,7 @@ def usable_stem(stem: str) -> bool:
 def _ascii_slug(text: str) -> tuple[str, str]:
     """The slug, and what tells the name from others: its text in one spelling, its separators as single spaces."""
     low = text.lower()
-    return _ASCII_RUN.sub("-", low).strip("-"), " ".join(_ASCII_QUIET.sub(" ", low).split())
+    return re.sub(_ASCII_RUN, "-", low).strip("-"), " ".join(re.sub(_ASCII_QUIET, " ", low).split())
 
 
 def _unicode_slug(text: str) -> tuple[str, str]:
@@ -85,7 +85,7 @@ def _unicode_slug(text: str) -> tuple[str, str]:
             continue
         kept = what[0] in "LN" or what in _MARKS
         letters = letters or what[0] in "LN"
-        quiet = what in _QUIET_CATEGORIES if not char.isascii() else _ASCII_QUIET.match(char)
+        quiet = what in _QUIET_CATEGORIES if not char.isascii() else re.match(_ASCII_QUIET, char)
         slug.append(char if kept else "-")
         told.append(" " if quiet and not kept else char)
     kept_text = re.sub("-+", "-", normalize("NFC", "".join(slug))).strip("-")

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
-from typing import NamedTuple
 
 from commonplace.guard.text import inert
 from commonplace.index.listing import INDEX_BYTES, INDEX_LINES, Budget, Line, Listing
+from commonplace.named import NamedTuple
 from commonplace.note.kind import KINDS, Kind
 
 _TEXTS = os.path.join(os.path.dirname(__file__), "texts")

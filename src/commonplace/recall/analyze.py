@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import NamedTuple
+
+from commonplace.named import NamedTuple
 
 # Raise it whenever a text would give other terms: what was made of it before is made again.
 _VERSION = 2

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import date, datetime, timedelta
-from typing import NamedTuple
 
+from commonplace.named import NamedTuple
 from commonplace.note.kind import Kind, kind_of
 
 TYPE_CHECKING = False

@@ -12,10 +12,10 @@ import time
 from collections.abc import Callable, Collection, Sequence
 from datetime import date
 from functools import partial
-from typing import NamedTuple, Protocol, TypeVar
 
 from commonplace.errors import CommonplaceError
 from commonplace.index.sidecar import Sidecar
+from commonplace.named import NamedTuple, Protocol
 from commonplace.recall import fuse
 from commonplace.recall.analyze import QUERY_CHARS, Word, asked, stems
 from commonplace.recall.fuse import Parts, Placed
@@ -23,11 +23,14 @@ from commonplace.recall.lexical import POOL, Engine, Fts5, Text, Weighed
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import TypeVar
+
     from commonplace.recall.dates import Span
     from commonplace.recall.semantic import Encoder
     from commonplace.recall.vectors import Vectors
 
-T = TypeVar("T")
+    T = TypeVar("T")
+
 
 # What no text says any more means nothing to anybody.
 _DROP = "DELETE FROM vectors WHERE text = ?1 AND NOT EXISTS (SELECT 1 FROM texts WHERE mark = ?1)"

@@ -9,10 +9,11 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import date
+from itertools import chain
 from math import log, log2
-from typing import NamedTuple
 
 from commonplace.index.values import Standing
+from commonplace.named import NamedTuple
 from commonplace.recall.analyze import Word
 from commonplace.recall.lexical import Matches, Weighed
 from commonplace.store.base import trust_of
@@ -80,14 +81,15 @@ class Placed(NamedTuple):
 def placed(matches: Matches, spans: Sequence[Span]) -> list[Placed]:
     """The texts that hold words of a query, by their words, their company and their day."""
     top = matches.best[0].score if matches.best else 1.0
-    company = _company(matches)
+    companies = [_company_of(one, matches.sizes) for one in matches.best]
+    speaks = _company(matches, companies)
     out = []
-    for one in matches.best:
-        cluster = max(_company_of(one, matches.sizes), key=lambda name: (company[name], name))
-        span = _spoken_of(one.day, spans)
-        near = _COMPANY * company[cluster]
-        held = sum(matches.weights[number] for number in (*one.in_heading, *one.in_body))
-        out.append(Placed(one, Parts(one.score / top, 0.0, near, _DATE if span else 0.0), cluster, span, held))
+    for one, company in zip(matches.best, companies, strict=True):
+        said, cluster = max([(speaks[name], name) for name in company])
+        span = _spoken_of(one.day, spans) if spans else ""
+        held = sum([matches.weights[number] for number in one.in_heading + one.in_body])
+        parts = Parts(one.score / top, 0.0, _COMPANY * said, _DATE if span else 0.0)
+        out.append(Placed(one, parts, cluster, span, held))
     return in_order(out)
 
 
@@ -196,27 +198,29 @@ def in_order(texts: Iterable[Placed]) -> list[Placed]:
     return sorted(texts, key=lambda one: (-one.parts.sum, one.found.key))
 
 
-def _company(matches: Matches) -> dict[str, float]:
+def _company(matches: Matches, companies: Sequence[tuple[str, ...]]) -> dict[str, float]:
     """How much of the query each cluster holds, the best 1. A text without any stands by itself."""
-    holding: dict[str, Counter[int]] = {}
-    for one in matches.best:
-        for cluster in _company_of(one, matches.sizes):
-            holding.setdefault(cluster, Counter()).update((*one.in_heading, *one.in_body))
-    among = Counter(word for words in holding.values() for word in words)
+    holding: dict[str, dict[int, int]] = {}
+    for one, company in zip(matches.best, companies, strict=True):
+        for cluster in company:
+            counts = holding.setdefault(cluster, {})
+            for word in one.in_heading + one.in_body:
+                counts[word] = counts.get(word, 0) + 1
+    among = Counter(chain.from_iterable(holding.values()))
     rarity = {word: log(1 + (len(holding) - count + 0.5) / (count + 0.5)) for word, count in among.items()}
     sizes = {cluster: matches.sizes.get(cluster, 1) for cluster in holding}
     mean = sum(sizes.values()) / max(len(sizes), 1)
     scores = {}
-    for cluster, words in holding.items():
+    for cluster, counts in holding.items():
         base = _K1 * (1 - _B + _B * sizes[cluster] / mean)
-        scores[cluster] = sum(rarity[word] * count * (_K1 + 1) / (count + base) for word, count in words.items())
+        scores[cluster] = sum([rarity[word] * count * (_K1 + 1) / (count + base) for word, count in counts.items()])
     most = max(scores.values(), default=0.0) or 1.0
     return {cluster: score / most for cluster, score in scores.items()}
 
 
 def _company_of(one: Weighed, sizes: Mapping[str, int]) -> tuple[str, ...]:
     """The clusters in which a text is not alone; else only itself."""
-    return tuple(name for name in one.clusters if sizes.get(name, 0) > 1) or (one.key,)
+    return tuple([name for name in one.clusters if sizes.get(name, 0) > 1]) or (one.key,)
 
 
 def _spoken_of(day: str, spans: Sequence[Span]) -> str:

@@ -9,10 +9,11 @@ from __future__ import annotations
 import sqlite3
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from functools import lru_cache
 from math import log
-from typing import NamedTuple, Protocol
 
 from commonplace.digest import digest
+from commonplace.named import NamedTuple, Protocol
 from commonplace.recall.analyze import ENGLISH, Word, analyzer, chunks, folded, is_unspaced, language_of
 
 # So many texts are weighed exactly. Twice as many find a point more among the best ten, and nothing more among the
@@ -36,16 +37,21 @@ _SHORTEST_GUESSED = 4
 _LONGEST_GUESSED = 32
 # Of a query's words: what nobody typed, a pasted log, nobody mistyped, and each guess takes milliseconds.
 _MOST_GUESSED = 4
+# In a tally each term takes as many bytes and two more: no two terms of one text come out the same.
+_TERM_BYTES = 6
+# As often as a tally counts a term; more of it weighs nothing more.
+_MOST_COUNTED = (1 << 15) - 1
+# Terms whose mark is remembered, a few megabytes of them: the next text has the same words.
+_MARKS = 50_000
 # SQLite takes so many values in one statement everywhere.
 _VALUES = 500
 
 _OLD = "SELECT id, clusters, heading, body FROM texts JOIN words ON words.rowid = id WHERE key = ?"
-_PUT_TEXT = "INSERT INTO texts (key, clusters, day, size, language, mark) VALUES (?, ?, ?, ?, ?, ?)"
+_PUT_TEXT = "INSERT INTO texts (key, clusters, day, size, language, mark, tally) VALUES (?, ?, ?, ?, ?, ?, ?)"
 _PUT_WORDS = "INSERT INTO words (rowid, heading, body) VALUES (?, ?, ?)"
 _COUNT = "INSERT INTO vocabulary VALUES (?, ?) ON CONFLICT (term) DO UPDATE SET texts = texts + excluded.texts"
 _BEST = f"SELECT rowid FROM words WHERE words MATCH ? ORDER BY bm25(words, {_HEADING}, 1.0)"
-_POOL = """SELECT texts.id, key, clusters, day, size, words.heading, words.body
-    FROM words JOIN texts ON texts.id = words.rowid WHERE words.rowid IN ({})"""
+_POOL = "SELECT id, key, clusters, day, size, tally FROM texts WHERE id IN ({})"
 
 
 class Text(NamedTuple):
@@ -125,7 +131,8 @@ class Fts5:
             clusters = [" ".join(cluster.split()) for cluster in text.clusters]  # a line each, whatever stands in them
             counts.update({*heading, *body, *map(_mark, filter(None, clusters))})
             size = len(heading) + len(body)
-            values = (text.key, "\n".join(filter(None, clusters)), text.day, size, language, text.mark)
+            kept = "\n".join(filter(None, clusters))
+            values = (text.key, kept, text.day, size, language, text.mark, _tally(heading, body))
             id_ = db.execute(_PUT_TEXT, values).lastrowid
             db.execute(_PUT_WORDS, (id_, _kept(heading), _kept(body)))
         _count(db, counts)
@@ -184,6 +191,23 @@ def _count(db: sqlite3.Connection, counts: Mapping[str, int]) -> None:
     db.executemany(_COUNT, sorted((term, count) for term, count in counts.items() if count))
     fewer = [(term,) for term, count in counts.items() if count < 0]
     db.executemany("DELETE FROM vocabulary WHERE term = ? AND texts < 1", fewer)
+
+
+@lru_cache(_MARKS)
+def _term_mark(term: str) -> bytes:
+    return digest(term.encode("utf-8", "surrogatepass"))[:_TERM_BYTES]
+
+
+def _tally(heading: Collection[str], body: Sequence[str]) -> bytes:
+    """Which terms a text has, how often its body has each, and whether its heading does: quicker asked than the text.
+
+    The mark of a term, then twice its count, and one more for the heading.
+    """
+    above, counts = set(heading), Counter(body)
+    return b"".join(
+        _term_mark(term) + (2 * min(counts[term], _MOST_COUNTED) + (term in above)).to_bytes(2, "big")
+        for term in above.union(counts)
+    )
 
 
 def _totals(db: sqlite3.Connection) -> tuple[int, float]:
@@ -308,16 +332,22 @@ def _weighed(
     db: sqlite3.Connection, ids: Sequence[int], words: Sequence[Word], rarity: Sequence[float], mean: float
 ) -> list[Weighed]:
     """Each text of the pool with what the words weigh there: BM25 over both columns, without FTS5's floors."""
-    wanted = [tuple(f" {term}\n" for term in word.terms) for word in words]
+    wanted = [tuple(map(_term_mark, word.terms)) for word in words]
     out = []
-    for id_, key, clusters, day, size, heading, body in db.execute(_POOL.format(",".join(map(str, ids)))):
+    for id_, key, clusters, day, size, tally in db.execute(_POOL.format(",".join(map(str, ids)))).fetchall():
         base = _K1 * (1 - _B + _B * size / mean)
         score, in_heading, in_body = 0.0, list[int](), list[int]()
-        for number, terms in enumerate(wanted):
-            above = any(term in heading for term in terms)
-            often = sum(map(body.count, terms)) + (_HEADING if above else 0.0)
-            if often:
-                score += rarity[number] * often * (_K1 + 1) / (often + base)
+        for number, marks in enumerate(wanted):
+            often = above = 0
+            for mark in marks:
+                at = tally.find(mark) + _TERM_BYTES
+                if at >= _TERM_BYTES:
+                    said = tally[at] << 8 | tally[at + 1]
+                    often += said >> 1
+                    above |= said & 1
+            if often or above:
+                weight = often + _HEADING * above
+                score += rarity[number] * weight * (_K1 + 1) / (weight + base)
                 (in_heading if above else in_body).append(number)
         out.append(Weighed(id_, key, tuple(clusters.splitlines()), day, score, tuple(in_heading), tuple(in_body)))
     return out

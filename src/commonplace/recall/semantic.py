@@ -14,10 +14,14 @@ import sys
 from collections.abc import Iterable, Iterator, Sequence
 from math import sqrt
 from operator import mul
-from typing import Any, NamedTuple, Protocol
 from zlib import crc32
 
 from commonplace.errors import BadWords
+from commonplace.named import NamedTuple, Protocol
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 TABLE = os.path.join(os.path.dirname(__file__), "words.bin")
 # The length every vector has: the most a signed byte holds.
@@ -60,7 +64,6 @@ class Encoder(Protocol):
 
     def vectors(self, texts: Sequence[str]) -> list[bytes]:
         """Each text as a vector of length 127; all zeros where nothing in it is known."""
-        ...
 
 
 def closeness(query: bytes, others: Sequence[bytes]) -> list[float]:

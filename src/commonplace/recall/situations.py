@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from typing import NamedTuple
+
+from commonplace.named import NamedTuple
 
 # Longer commands and paths are somebody's data: what is matched stands at their beginning.
 _CHARS = 2_000

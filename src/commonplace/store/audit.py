@@ -183,7 +183,7 @@ def _ours(look: Look, at: int) -> Known:
 
 
 def _in_the_way(look: Look, where: str, found: os.stat_result, wanted: str) -> None:
-    what = f"is {sort_of(found)}, where {wanted} of ours belongs"
+    what = f"is {sort_of(found.st_mode)}, where {wanted} of ours belongs"
     look.tell("control", where, what, "move it away; nothing can be saved before", DAMAGE)
 
 
@@ -262,7 +262,7 @@ def _shelf(look: Look, at: int, where: str, *, foreign: bool) -> Iterator[tuple[
         if named is None and not foreign:
             look.stranger(place, file, found)
         elif not stat.S_ISREG(found.st_mode):
-            what = f"is {sort_of(found)}, where a version that was replaced belongs; it is not followed"
+            what = f"is {sort_of(found.st_mode)}, where a version that was replaced belongs; it is not followed"
             look.tell("history", place, what, "remove it; bring the version back from a backup", DAMAGE)
         elif foreign:
             for _ in look.pieces(file, at, place):

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import NamedTuple, Protocol
+
+from commonplace.named import NamedTuple, Protocol
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -140,7 +141,6 @@ class Store(Protocol):
     @property
     def where(self) -> str:
         """The place, in words a person knows it by."""
-        ...
 
     def get(self, name: str) -> Found: ...
 

@@ -10,9 +10,9 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from typing import NamedTuple
 
 from commonplace.errors import Changed, NotFound
+from commonplace.named import NamedTuple
 from commonplace.note.format import stamp_of
 from commonplace.store import log
 from commonplace.store.base import UNSETTLED, Call, Pulse, Signature

@@ -110,7 +110,7 @@ class Disk:
         _unmask(path, None)
 
     def stat(self, name: str, at: int) -> os.stat_result:
-        return os.stat(_raw(name), dir_fd=at, follow_symlinks=False)
+        return os.stat(name if _UTF8 else _raw(name), dir_fd=at, follow_symlinks=False)
 
     def stat_fd(self, fd: int) -> os.stat_result:
         return os.fstat(fd)

@@ -12,6 +12,7 @@ import stat
 import time
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, suppress
+from itertools import chain
 
 from commonplace.errors import BadFormat, BadName, NotFound, StoreError
 from commonplace.store.base import Call, Change, Found, Inventory, Problem, Pulse, Seen, Then, Written
@@ -31,13 +32,15 @@ from commonplace.store.paths import (
 from commonplace.store.provenance import Provenance
 from commonplace.store.raw import (
     MARKED,
+    Folder,
     differing,
     find,
     mark_of,
     open_notebook,
     open_place,
     pulse_of,
-    signature_of,
+    signed,
+    state_of,
     why_closed,
     why_not,
 )
@@ -48,9 +51,6 @@ if TYPE_CHECKING:
     from commonplace.note.note import Note
     from commonplace.store.commit import Landed, Wish
     from commonplace.store.turn import Turn
-
-    # What lies in a folder: its name, the files that may be notes, what else there is, and why not all could be seen.
-    _Folder = tuple[str, dict[str, os.stat_result], list[str], str]
 
 
 class FileStore:
@@ -102,7 +102,7 @@ class FileStore:
             folders = [] if root is None else [self._look(root, folder) for folder in PLACES]
             log = self._provenance.mark()
             lost = "" if log else self._provenance.lost()
-            mark = mark_of([files for _, files, _, _ in folders], log)
+            mark = mark_of(folders, log)
             gone = f"{CONTROL}/{lost}" if lost else ""
             if (some := _changed(folders, known, mark)) is not None:
                 return Inventory(some, (), log, gone, mark, part=True)
@@ -161,55 +161,55 @@ class FileStore:
                 warnings += then(_told(turn, wish, landed, note if ready else None))
         return Written(landed.outcome, note, landed.kept, warnings)
 
-    def _look(self, root: int, folder: str) -> _Folder:
-        """What lies in one of the notebook's folders. Ten thousand files are looked at on every call: little is done with each."""
-        disk = self._disk
-        files: dict[str, os.stat_result] = {}
-        others: list[str] = []
-        at = open_place(disk, root, folder)
+    def _look(self, root: int, name: str) -> Folder:
+        """What lies in one of the notebook's folders. Every call looks at every file: little is done with each."""
+        disk, folder = self._disk, Folder(name)
+        at = open_place(disk, root, name)
         if at is None:
             with suppress(FileNotFoundError):
-                return folder, files, others, why_closed(disk.stat(folder, root))
-            return folder, files, others, ""
+                folder.closed = why_closed(disk.stat(name, root))
+            return folder
         try:
             for file in disk.names(at):
                 if not file.endswith(SUFFIX) or file == INDEX:
-                    others.append(file)
+                    folder.others.append(file)
                     continue
                 try:
-                    files[file] = disk.stat(file, at)
+                    folder.states += state_of(disk.stat(file, at))
                 except FileNotFoundError:
                     continue
                 except PermissionError:
-                    if not folder:
+                    if not name:
                         raise
-                    return folder, files, others, why_closed(disk.stat_fd(at))
+                    folder.closed = why_closed(disk.stat_fd(at))
+                    break
+                folder.files.append(file)
         finally:
             if at != root:
                 disk.close(at)
-        return folder, files, others, ""
+        return folder
 
-    def _named(self, root: int, folders: Sequence[_Folder]) -> tuple[dict[str, Seen], list[Problem]]:
+    def _named(self, root: int, folders: Sequence[Folder]) -> tuple[dict[str, Seen], list[Problem]]:
         """The notes that were seen, by name, and what is no note and should be one."""
         seen: dict[str, Seen] = {}
         problems: list[Problem] = []
-        for folder, files, others, closed in folders:
-            prefix = f"{folder}/" if folder else ""
-            if closed:
-                problems.append(Problem(folder, closed))
-            for file in others:
+        for folder in folders:
+            prefix = f"{folder.name}/" if folder.name else ""
+            if folder.closed:
+                problems.append(Problem(folder.name, folder.closed))
+            for file in folder.others:
                 problems += self._oddity(root, file, prefix)
-            for file, found in files.items():
+            for _, file, state in folder.entries():
                 name = stem_of(file)
                 if name is None:
                     problems += self._oddity(root, file, prefix)
-                elif problem := why_not(found):
+                elif problem := why_not(state[0], state[2]):
                     problems.append(Problem(prefix + file, problem))
                 elif name in seen:
                     hidden = f"hidden by {place_of(name, seen[name].folder)}; rename one of the two"
                     problems.append(Problem(prefix + file, hidden))
                 else:
-                    seen[name] = Seen(name, folder, signature_of(found))
+                    seen[name] = Seen(name, folder.name, signed(state))
         return seen, problems
 
     def _oddity(self, root: int, file: str, prefix: str) -> list[Problem]:
@@ -227,16 +227,16 @@ class FileStore:
         return [Problem(prefix + printable(file), word)] if word else []
 
 
-def _changed(folders: Sequence[_Folder], known: str, mark: str) -> tuple[Seen, ...] | None:
+def _changed(folders: Sequence[Folder], known: str, mark: str) -> tuple[Seen, ...] | None:
     """The notes that are not as they were under a mark, and some that are; None where that does not tell all."""
     blocks = differing(known, mark)
-    if blocks is None:
+    if not blocks:
+        return None if blocks is None else ()
+    entries = list(chain.from_iterable(folder.entries() for folder in folders))
+    some = [entry for block in blocks for entry in entries[block * MARKED : (block + 1) * MARKED]]
+    if any(stem_of(file) is None or why_not(state[0], state[2]) for _, file, state in some):
         return None
-    files = ((folder, file, found) for folder, files, _, _ in folders for file, found in files.items())
-    some = [each for number, each in enumerate(files if blocks else ()) if number // MARKED in blocks]
-    if any(why_not(found) or stem_of(file) is None for _, file, found in some):
-        return None
-    return tuple(Seen(file.removesuffix(SUFFIX), folder, signature_of(found)) for folder, file, found in some)
+    return tuple(Seen(file.removesuffix(SUFFIX), folder, signed(state)) for folder, file, state in some)
 
 
 def _told(turn: Turn, wish: Wish, landed: Landed, note: Note | None) -> Change:

@@ -11,9 +11,9 @@ import re
 import stat
 from collections.abc import Iterator
 from hashlib import blake2b, sha256
-from typing import NamedTuple
 
 from commonplace.errors import Obstructed
+from commonplace.named import NamedTuple
 from commonplace.store.base import Call
 from commonplace.store.disk import Disk
 from commonplace.store.paths import CONTROL, LOG

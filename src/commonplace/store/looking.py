@@ -150,7 +150,7 @@ class Look:
     def stranger(self, where: str, name: str, found: os.stat_result) -> None:
         """Tell of what is not ours, where only ours should be."""
         if not stat.S_ISREG(found.st_mode) and not stat.S_ISDIR(found.st_mode):
-            what = f"is {sort_of(found)}, and nothing of ours is one; it is not followed"
+            what = f"is {sort_of(found.st_mode)}, and nothing of ours is one; it is not followed"
             self.tell("control", where, what, "remove it, and find out who put it there", WARNING)
         elif of := copied_from(name):
             what = f"a sync tool's conflict copy of {shown(of)}: two machines wrote here at once"

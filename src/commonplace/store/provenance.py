@@ -8,9 +8,9 @@ from __future__ import annotations
 import errno
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from typing import NamedTuple
 
 from commonplace.digest import digest
+from commonplace.named import NamedTuple
 from commonplace.store.base import HAND, Signature, trust_of
 from commonplace.store.disk import Disk
 from commonplace.store.paths import CONTROL, FORMAT_FILE, KEY, LOG

@@ -6,14 +6,14 @@ import errno
 import os
 import stat
 from array import array
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from itertools import chain
+from itertools import repeat
 from operator import attrgetter
-from typing import NamedTuple
 
 from commonplace.digest import digest
 from commonplace.errors import BadFormat
+from commonplace.named import NamedTuple
 from commonplace.note.limits import FILE_BYTES
 from commonplace.store.base import Pulse, Signature
 from commonplace.store.disk import Disk
@@ -30,9 +30,10 @@ _KINDS = (
 )
 # What O_NOFOLLOW answers for a link (ELOOP; EMLINK on BSD), and O_NONBLOCK for a socket.
 LINKED = frozenset((errno.ELOOP, errno.EMLINK, errno.ENXIO))
-# What a signature is made of, and of what sort the entry is.
+# What a look keeps of a file: of what sort it is, and what its signature is made of.
+State = tuple[int, int, int, int, int]
 _STATED = ("st_mode", "st_ino", "st_size", "st_mtime_ns", "st_ctime_ns")
-_STATE = attrgetter(*_STATED)
+state_of: Callable[[os.stat_result], State] = attrgetter(*_STATED)
 # So many files have their state marked together: where one changes, they are compared one by one.
 MARKED = 256
 # SQLite keeps 64 signed bits; some file systems number inodes with all 64, and times reach past the year 2262.
@@ -48,22 +49,44 @@ class Raw(NamedTuple):
     signature: Signature
 
 
+class Folder:
+    """What a look found in one of a notebook's folders: the files that may be notes, and what else lies there."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.files: list[str] = []
+        self.states: list[int] = []  # of each file in turn: ten thousand objects more would cost more than looking
+        self.others: list[str] = []
+        self.closed = ""  # why not all of it could be looked at
+
+    def entries(self) -> Iterator[tuple[str, str, State]]:
+        """The files that may be notes: in which folder, the name, its state."""
+        states = zip(*[iter(self.states)] * len(_STATED), strict=True)
+        return zip(repeat(self.name), self.files, states, strict=False)
+
+
 def signature_of(found: os.stat_result) -> Signature:
     """What tells one state of a file from the next."""
-    return (found.st_ino & _KEPT_BITS, found.st_size, found.st_mtime_ns & _KEPT_BITS, found.st_ctime_ns & _KEPT_BITS)
+    return signed(state_of(found))
 
 
-def sort_of(found: os.stat_result) -> str:
-    """What sort of entry it is, in words."""
-    return next((word for test, word in _KINDS if test(found.st_mode)), "no plain file")
+def signed(state: State) -> Signature:
+    """The signature of a file in this state."""
+    _, inode, size, mtime, ctime = state
+    return (inode & _KEPT_BITS, size, mtime & _KEPT_BITS, ctime & _KEPT_BITS)
 
 
-def why_not(found: os.stat_result) -> str:
+def sort_of(mode: int) -> str:
+    """What sort of entry has such a mode, in words."""
+    return next((word for test, word in _KINDS if test(mode)), "no plain file")
+
+
+def why_not(mode: int, size: int) -> str:
     """Why a directory entry cannot be a note; '' for a plain file of a sensible size."""
-    if not stat.S_ISREG(found.st_mode):
-        return f"is {sort_of(found)}, not a plain file; not read. Put a plain file in its place, or remove it"
-    if found.st_size > FILE_BYTES:
-        return f"is {found.st_size:,} bytes, over the {FILE_BYTES:,} a note may have; not read. Split it"
+    if not stat.S_ISREG(mode):
+        return f"is {sort_of(mode)}, not a plain file; not read. Put a plain file in its place, or remove it"
+    if size > FILE_BYTES:
+        return f"is {size:,} bytes, over the {FILE_BYTES:,} a note may have; not read. Split it"
     return ""
 
 
@@ -71,7 +94,7 @@ def why_closed(found: os.stat_result) -> str:
     """Why what stands in the place of one of a notebook's folders was not looked into."""
     if stat.S_ISDIR(found.st_mode):
         return "may not be looked into, so its notes are not read; check its owner and mode"
-    return f"is {sort_of(found)} where a folder of notes belongs; nothing in it is read. Move it away"
+    return f"is {sort_of(found.st_mode)} where a folder of notes belongs; nothing in it is read. Move it away"
 
 
 def find(disk: Disk, root: int, name: str) -> Raw | None:
@@ -159,16 +182,17 @@ def pulse_of(disk: Disk, root: int) -> Pulse:
     return tuple(marks)
 
 
-def mark_of(folders: Sequence[Mapping[str, os.stat_result]], log: str) -> str:
-    """One value for what was seen of a notebook's files, folder by folder, and for the log that tells of them.
+def mark_of(folders: Sequence[Folder], log: str) -> str:
+    """One value for what a look found of a notebook's files, folder by folder, and for the log that tells of them.
 
-    Its first word stands for their names, each other one for the state of so many files. '' where a number is too
-    large for it: such files are compared one by one.
+    Its first word stands for their names, each other one for the states of so many. '' where a number is too large
+    for it: such files are compared one by one.
     """
-    names = "\0".join((log, *map("/".join, folders)))
-    found = chain.from_iterable(files.values() for files in folders)
+    names = "\0".join((log, *("/".join(folder.files) for folder in folders)))
+    states = array("q")
     try:
-        states = array("q", list(chain.from_iterable(map(_STATE, found))))
+        for folder in folders:
+            states.fromlist(folder.states)
     except OverflowError:
         return ""
     step = len(_STATED) * MARKED
@@ -179,13 +203,13 @@ def mark_of(folders: Sequence[Mapping[str, os.stat_result]], log: str) -> str:
 def differing(one: str, other: str) -> set[int] | None:
     """Which of so many files, by number, are in another state; None where there are others."""
     (names, *blocks), (other_names, *other_blocks) = one.split(" "), other.split(" ")
-    if names != other_names or not names:
+    if not names or names != other_names or len(blocks) != len(other_blocks):
         return None
-    return {number for number, pair in enumerate(zip(blocks, other_blocks, strict=True)) if pair[0] != pair[1]}
+    return {number for number, block in enumerate(blocks) if block != other_blocks[number]}
 
 
 def _refuse(file: str, found: os.stat_result) -> None:
-    if why := why_not(found):
+    if why := why_not(found.st_mode, found.st_size):
         raise BadFormat(f"{file} {why}")
 
 

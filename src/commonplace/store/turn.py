@@ -10,9 +10,9 @@ import stat
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from typing import NamedTuple
 
 from commonplace.errors import NewerFormat, Obstructed
+from commonplace.named import NamedTuple
 from commonplace.store import log
 from commonplace.store.disk import Disk
 from commonplace.store.locking import WAIT_SECONDS, lock

@@ -8,7 +8,6 @@ import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from datetime import date
-from typing import Any, TextIO
 
 from commonplace.guard.text import cleaned, one_line
 from commonplace.store.base import Problem
@@ -26,6 +25,7 @@ _AT_IT = "commonplace: reading the notes, {} s"
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from threading import Event
+    from typing import Any, TextIO
 
     from commonplace.care.claims import Checked
     from commonplace.care.doctor import Examination, Mended

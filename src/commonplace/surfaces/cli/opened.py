@@ -6,10 +6,10 @@ import os
 import sys
 from collections.abc import Sequence
 from contextlib import suppress
-from typing import NamedTuple
 
 from commonplace.errors import CommonplaceError, NotFound
 from commonplace.memory import Memory
+from commonplace.named import NamedTuple
 from commonplace.settings import Settings, mark_of
 from commonplace.store.base import Call
 from commonplace.surfaces import shown

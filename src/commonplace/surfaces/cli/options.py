@@ -6,7 +6,12 @@ Whatever the quick door does not understand at once it leaves to click, which kn
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+
+from commonplace.named import NamedTuple
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 MOST_HITS = 1000
 MOST_PUSHED = 2
