@@ -208,7 +208,12 @@ class Memory:
             NotFound: there is none.
 
         """
-        return self._saving.forget(name, call or Call(), expect)
+        from commonplace.outcomes import Forgotten
+
+        outcome = self._saving.forget(name, call or Call(), expect)
+        if isinstance(outcome, Forgotten):
+            self._recalling.forget(outcome.name)
+        return outcome
 
     def notes(self, *, kinds: Sequence[str] = (), tags: Sequence[str] = (), since: date | None = None) -> Scan:
         """The notes by name, all or those asked for, and what a person should know of the notebook's files."""

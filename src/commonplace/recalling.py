@@ -82,6 +82,10 @@ class Recalling:
         by = time.monotonic() + within
         return self._fresh(lambda: self._fitting(query, most, by))
 
+    def forget(self, name: str) -> None:
+        """Keep no word of a note that is gone."""
+        self._finder.forget([name])
+
     def _fresh(self, find: Callable[[], Recall]) -> Recall:
         """What is found, each note of it as its file is now, in tables that were not begun again meanwhile."""
         began = time.perf_counter()

@@ -143,6 +143,10 @@ class Finder:
         if begun:
             self._side.run(_drop_orphans, write=True)
 
+    def forget(self, keys: Sequence[str]) -> None:
+        """Let these texts be found no more, at once: their words are to stay nowhere until somebody recalls."""
+        self._side.run(lambda db: self._take_out(db, keys), write=True)
+
     def find(
         self,
         query: str,
@@ -205,13 +209,18 @@ class Finder:
             db.executemany("INSERT OR REPLACE INTO meta VALUES (?, ?)", _makers(quick).items())
             self._corpus.begin_again(db)
         changes = self._corpus.changes(db, most)
-        marks = [_mark_of(db, key) for key in (*changes.gone, *(text.key for text in changes.texts))]
-        self._engine.take_out(db, changes.gone)
+        marks = [_mark_of(db, text.key) for text in changes.texts]
+        self._take_out(db, changes.gone)
         self._engine.put(db, changes.texts)
         db.executemany(_DROP, [(mark,) for mark in marks if mark])
         if quick:
             quick.keep(db, quick.encoded(changes.texts))
         return begun
+
+    def _take_out(self, db: sqlite3.Connection, keys: Sequence[str]) -> None:
+        marks = [_mark_of(db, key) for key in keys]
+        self._engine.take_out(db, keys)
+        db.executemany(_DROP, [(mark,) for mark in marks if mark])
 
 
 def _makers(quick: Vectors | None) -> dict[str, str]:

@@ -135,6 +135,10 @@ def standing(
         if one.found.key in known
     )
     by_key = {one.found.key: one for one in weighed}
+    for one in weighed:
+        newest = _come_to(one.found.key, by_key, known)
+        if newest not in by_key and may(newest):
+            by_key[newest] = unasked(newest)._replace(corrects=one.found.key)
     order: dict[str, Placed] = {}
     seen = set[str]()
     waiting = weighed[::-1]
@@ -144,34 +148,25 @@ def standing(
             order.setdefault(waiting.pop().found.key, one)
         else:
             seen.add(one.found.key)
-            corrections = [newer for newer in _corrections(one, by_key, known) if newer.found.key not in seen]
-            waiting += [newer for newer in reversed(corrections) if newer.found.key in by_key or may(newer.found.key)]
+            newer = [name for name in _corrections(one.found.key, by_key, known) if name not in seen]
+            waiting += [by_key[name]._replace(corrects=one.found.key) for name in reversed(newer)]
     return list(order.values())
 
 
-def _corrections(one: Placed, by_key: Mapping[str, Placed], known: Mapping[str, Standing]) -> list[Placed]:
-    """What corrects a note and was found too, however many steps away; else what its newest correction has come to."""
-    key = one.found.key
+def _corrections(key: str, by_key: Mapping[str, Placed], known: Mapping[str, Standing]) -> list[str]:
+    """What corrects a note and has a place too, however many steps away."""
     found, seen, waiting = list[str](), {key}, [key]
     for name in waiting:  # which grows meanwhile
         for newer in known[name].corrected:
             if newer in known and newer not in seen:
                 seen.add(newer)
-                if newer in by_key:
-                    found.append(newer)
-                else:
-                    waiting.append(newer)
-    last = _come_to(key, by_key, known)
-    return [
-        by_key.get(newer, unasked(newer))._replace(corrects=key)
-        for newer in dict.fromkeys((last, *found))
-        if newer != key
-    ]
+                (found if newer in by_key else waiting).append(newer)
+    return found
 
 
 def _come_to(name: str, by_key: Mapping[str, Placed], known: Mapping[str, Standing]) -> str:
-    """What the newest correction of a note has come to by now: the last there is, or the first that was found too."""
-    seen = set[str]()
+    """What the newest correction of a note has come to by now: the last there is, or the first that has a place."""
+    seen = {name}
     while newer := next((each for each in known[name].corrected if each in known and each not in seen), ""):
         if newer in by_key:
             return newer

@@ -13,6 +13,7 @@ from functools import lru_cache
 from math import log
 
 from commonplace.digest import digest
+from commonplace.index.values import Garbled
 from commonplace.named import NamedTuple, Protocol
 from commonplace.recall.analyze import ENGLISH, Word, analyzer, chunks, folded, is_unspaced, language_of
 
@@ -155,7 +156,8 @@ class Fts5:
         chosen = _rarest(held)
         rarity = [_rarity(texts, count) for _, count in chosen]
         asked = tuple(word for word, _ in chosen)
-        pool = _weighed(db, _candidates(db, asked, among, most), asked, rarity, mean)
+        ids = _candidates(db, asked, among, most, max(count for _, count in chosen))
+        pool = _weighed(db, ids, asked, rarity, mean)
         best = sorted(pool, key=lambda one: (-one.score, one.key))
         sizes = _counts(db, {_mark(cluster) for one in pool for cluster in one.clusters})
         named = {mark[1:]: count for mark, count in sizes.items()}
@@ -312,20 +314,22 @@ def _between(db: sqlite3.Connection, begin: str, most: int) -> dict[str, int]:
     return dict(db.execute(rows, (begin, begin + "\U0010ffff", most)).fetchall())
 
 
-def _candidates(db: sqlite3.Connection, words: Sequence[Word], among: Collection[str] | None, most: int) -> list[int]:
-    """The ids of the pool: those FTS5 ranks first."""
+def _candidates(
+    db: sqlite3.Connection, words: Sequence[Word], among: Collection[str] | None, most: int, holding: int
+) -> list[int]:
+    """The ids of the pool: those FTS5 ranks first. So many texts hold one of the words, as was counted apart from it."""
     terms = dict.fromkeys(term for word in words for term in word.terms)
     match = " OR ".join('"' + term.replace('"', '""') + '"' for term in terms)
     if among is None:
-        return [id_ for (id_,) in db.execute(f"{_BEST} LIMIT ?", (match, most))]
+        found = [id_ for (id_,) in db.execute(f"{_BEST} LIMIT ?", (match, most))]
+        if len(found) < min(most, holding):
+            raise Garbled("the index of words finds fewer texts than hold one")
+        return found
     may = {id_ for id_, key in db.execute("SELECT id, key FROM texts") if key in among}
-    out: list[int] = []
-    for (id_,) in db.execute(_BEST, (match,)):
-        if id_ in may:
-            out.append(id_)
-            if len(out) == most:
-                break
-    return out
+    every = [id_ for (id_,) in db.execute(_BEST, (match,))]
+    if len(every) < holding:
+        raise Garbled("the index of words finds fewer texts than hold one")
+    return [id_ for id_ in every if id_ in may][:most]
 
 
 def _weighed(
@@ -335,6 +339,8 @@ def _weighed(
     wanted = [tuple(map(_term_mark, word.terms)) for word in words]
     out = []
     for id_, key, clusters, day, size, tally in db.execute(_POOL.format(",".join(map(str, ids)))).fetchall():
+        if not isinstance(tally, bytes) or len(tally) % (_TERM_BYTES + 2):
+            raise Garbled("the words of a text are not those that were put")
         base = _K1 * (1 - _B + _B * size / mean)
         score, in_heading, in_body = 0.0, list[int](), list[int]()
         for number, marks in enumerate(wanted):
@@ -349,5 +355,9 @@ def _weighed(
                 weight = often + _HEADING * above
                 score += rarity[number] * weight * (_K1 + 1) / (weight + base)
                 (in_heading if above else in_body).append(number)
+        if not (in_heading or in_body):
+            raise Garbled("the index of words finds a text that holds none of them")
         out.append(Weighed(id_, key, tuple(clusters.splitlines()), day, score, tuple(in_heading), tuple(in_body)))
+    if len(out) < len(ids):
+        raise Garbled("the words of a text are gone")
     return out

@@ -7,6 +7,7 @@ import sqlite3
 from collections.abc import Sequence
 
 from commonplace.index.values import unpacked
+from commonplace.recall.analyze import is_unspaced
 from commonplace.recall.finder import Changes
 from commonplace.recall.lexical import Text
 
@@ -54,9 +55,15 @@ def _of_row(name: str, title: str, description: str, tags: str, body: str, sessi
 def _text(name: str, title: str, description: str, tags: Sequence[str], body: str, session: str, day: str) -> Text:
     # What was only made from the text says nothing that the text does not: as a heading it would count twice.
     begins = _words(body[:_BEGINNING])
-    heading = (line for line in (title, description, *tags, name) if not begins.startswith(_words(line)))
+    heading = (line for line in (title, description, *tags, name) if not _begins_with(begins, _words(line)))
     clusters = (*((f"session {session}",) if session else ()), *(f"tag {tag.casefold()}" for tag in tags))
     return Text(name, "\n".join(heading), body, clusters, day)
+
+
+def _begins_with(text: str, words: str) -> bool:
+    """Whether a text begins with these words, whole ones where words have spaces between them."""
+    then = text[len(words) : len(words) + 1]
+    return bool(words) and text.startswith(words) and (then in ("", " ") or is_unspaced(then))
 
 
 def _words(text: str) -> str:
