@@ -10,6 +10,7 @@ import sqlite3
 import time
 from collections.abc import Callable, Sequence
 from datetime import date
+from itertools import takewhile
 from threading import local
 
 from commonplace.errors import BadFormat, NotFound, StoreError
@@ -103,10 +104,14 @@ class Catalog:
 
     # --- keeping up ------------------------------------------------------------------------------------------
 
-    def refresh(self, *, full: bool = False, begin: bool = False) -> None:
-        """See every change that was made before this call, by whatever tool.
+    def refresh(self, *, full: bool = False, begin: bool = False, by: float | None = None) -> bool:
+        """See every change that was made before this call, by whatever tool. Answers whether there was time for all.
 
         `begin` fills tables nobody has filled yet even where there are no notes; else nothing is made for those.
+
+        Raises:
+            Late: another process held the tables until the time given (`by`) was over.
+
         """
         changes = self._changes()
         had = self._side.run(state.read)
@@ -117,30 +122,34 @@ class Catalog:
         unwatched = changes is None or changes != self._looked_after
         self._mine.all_seen = full or not quiet or (unwatched and had.notes <= self._scan_limit)
         if not self._mine.all_seen:
-            return
+            return True
         inventory = self._store.scan("" if full else had.mark)
         self.lost = inventory.lost
         if not inventory.part:
             self._lying_about = inventory.problems
-        gone, again, mark = self._differing(inventory, had)
+        gone, again, mark, whole = self._differing(inventory, had, by)
+        if not whole:
+            self._mine.all_seen = False
+            self._work_in_some(had, again, inventory.log, by)
+            return False
         self._looked_after = changes
         same = not gone and not again and pulse == had.pulse and had.notes <= self._scan_limit
         same = same and (changes is None or not had.young)  # who watches relies on the pulse from here on
         if same and (had.scanned or not begin):
             if mark != had.mark and had.scanned:
-                self._side.run(lambda db: state.keep_mark(db, mark, had.version), write=True)
-            return
+                self._side.run(lambda db: state.keep_mark(db, mark, had.version), write=True, by=by)
+            return True
         from commonplace.index import rows
 
         young = looked if pulse != had.pulse else had.young if _within(looked - had.young, SETTLING_NS) else 0
         looked_at = rows.Looked(gone, again, pulse, young, inventory.log, mark)
-        other = self._side.run(lambda db: rows.work_in(db, had, looked_at), write=True)
+        other = self._side.run(lambda db: rows.work_in(db, had, looked_at), write=True, by=by)
         if other is None:  # the tables that knew the other notes are gone
-            self.refresh(full=True)
-            return
+            return self.refresh(full=True, by=by)
         if self._republish is not None and (other or pulse != had.pulse):
             self._republish(self._index)
             self._note_pulse(pulse)
+        return True
 
     def catch_up(self) -> None:
         """The cheap refresh before a save: look at every file only if some entry came, went or was replaced."""
@@ -306,23 +315,30 @@ class Catalog:
         self.published = self.listing(self._today(), WHOLE_INDEX, head=INDEX_HEAD, reach=INDEX_REACH)
         return self.published.text
 
-    def _differing(self, inventory: Inventory, had: State) -> tuple[set[str], list[Read], str]:
+    def _differing(self, inventory: Inventory, had: State, by: float | None) -> tuple[set[str], list[Read], str, bool]:
         """The names that are gone, the files that are not as they were last read, and the mark of what is known then.
 
-        '' for that where something must be read again next time whatever the signatures say.
+        '' for that where something must be read again next time whatever the signatures say. The last tells whether
+        there was time to read all files that differ.
         """
         if had.mark and inventory.mark == had.mark:
-            return set(), [], had.mark
+            return set(), [], had.mark, True
         names = [seen.name for seen in inventory.seen]
         files = self._side.run(lambda db: state.files(db, names if inventory.part else None))
         gone = set[str]() if inventory.part else set(files).difference(names)
         known = files if inventory.log == had.log else {}  # by another log, others may have written all
         differing = [seen for seen in inventory.seen if known.get(seen.name) != (seen.folder, *seen.signature)]
-        again = [self._read(seen) for seen in differing]
+        half = None if by is None else (by + time.monotonic()) / 2  # what is read must be written too
+        again = list(map(self._read, takewhile(lambda _: half is None or time.monotonic() < half, differing)))
         sure = all(
-            read.seen == seen and (read.found or read.problem) for read, seen in zip(again, differing, strict=True)
+            read.seen == seen and (read.found or read.problem) for read, seen in zip(again, differing, strict=False)
         )
-        return gone, again, inventory.mark if sure else ""
+        return gone, again, inventory.mark if sure else "", len(again) == len(differing)
+
+    def _work_in_some(self, had: State, again: Sequence[Read], log: str, by: float | None) -> None:
+        from commonplace.index import rows
+
+        self._side.run(lambda db: rows.work_in_some(db, had, again, log), write=True, by=by)
 
     def _read(self, seen: Seen) -> Read:
         from commonplace.index.rows import Read

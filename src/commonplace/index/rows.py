@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import sqlite3
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import date
 
 from commonplace.errors import BadName
@@ -86,6 +86,21 @@ def work_in(db: sqlite3.Connection, had: state.State, looked: Looked) -> bool | 
     state.put(db, "log", looked.log)
     state.put(db, "scanned", int(time.time()))
     return other
+
+
+def work_in_some(db: sqlite3.Connection, had: state.State, again: Sequence[Read], log: str) -> None:
+    """Write what a look had the time to read; the next goes on with the rest. Nothing yet says that all is known."""
+    if had.log != log and had.scanned:  # by another log, who wrote the rest would be told by two
+        return
+    if had.scanned and not state.get(db, "scanned", 0.0):
+        return
+    version = state.version(db) + 1
+    newer = {name for (name,) in db.execute("SELECT name FROM files WHERE version > ?", (had.version,))}
+    for read in again:
+        if read.seen.name not in newer:
+            _work_in_one(db, read, version, same_log=log == had.log)
+    state.put(db, "version", version)
+    state.put(db, "log", log)
 
 
 def _work_in_one(db: sqlite3.Connection, read: Read, version: int, *, same_log: bool) -> bool:

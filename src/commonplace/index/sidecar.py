@@ -40,6 +40,8 @@ _NOT_DAMAGE = frozenset((
     sqlite3.SQLITE_PERM, sqlite3.SQLITE_AUTH, sqlite3.SQLITE_NOMEM,
 ))  # fmt: skip
 _PRIMARY = 0xFF  # the low byte of an error code says what it is, the rest which kind of it
+# What is raised over a damaged file: also where SQLite's own words are garbled, or a size that it must find room for.
+_TROUBLE = (sqlite3.Error, UnicodeDecodeError, MemoryError)
 
 _TABLES = (
     "CREATE TABLE meta (key TEXT PRIMARY KEY, value) WITHOUT ROWID",
@@ -104,6 +106,10 @@ _LEFT_OVER = """SELECT type, replace(name, '"', '""') FROM sqlite_master WHERE t
     AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\' ORDER BY sql NOT LIKE 'CREATE VIRTUAL%'"""
 
 
+class Late(Exception):
+    """Another process held the tables until the time was over."""
+
+
 class Sidecar:
     """A connection to the derived tables, safe to use from any thread and after a fork."""
 
@@ -126,20 +132,38 @@ class Sidecar:
         """Where the tables are; '' where they are only in memory."""
         return "" if self._path == _MEMORY else self._path
 
-    def run(self, work: Callable[[sqlite3.Connection], T], *, write: bool = False) -> T:
-        """Do some work in one transaction. A damaged file is begun again, and the work done on the new one."""
-        with self._lock:
+    def run(self, work: Callable[[sqlite3.Connection], T], *, write: bool = False, by: float | None = None) -> T:
+        """Do some work in one transaction. A damaged file is begun again, and the work done on the new one.
+
+        Raises:
+            Late: another process held the file until the time given was over; nothing was done.
+
+        """
+        with self._lock, self._waiting(by):
             if self._path != self._file and not write and time.monotonic() >= self._try_file_at:
                 self._use(self._file, "")
             for begun_again in (0, 1):
                 try:
                     return self._in_transaction(work, write)
-                except (
-                    sqlite3.Error,
-                    UnicodeDecodeError,
-                ) as problem:  # the latter where SQLite's own words are garbled
+                except _TROUBLE as problem:
+                    if by is not None and _is_held(problem):
+                        raise Late from problem
                     self._begin_again(problem, in_memory=bool(begun_again))
             return self._in_transaction(work, write)
+
+    @contextmanager
+    def _waiting(self, by: float | None) -> Iterator[None]:
+        """Let another process's work pass no longer than until then."""
+        if by is None:
+            yield
+            return
+        with suppress(*_TROUBLE):  # which the work will meet too
+            self._connection(write=True).execute(f"PRAGMA busy_timeout = {max(int((by - time.monotonic()) * 1000), 0)}")
+        try:
+            yield
+        finally:
+            if self._db is not None:
+                self._db.execute(f"PRAGMA busy_timeout = {int(_BUSY_SECONDS * 1000)}")
 
     def close(self) -> None:
         """Let the file go. The next use opens it again."""
@@ -163,7 +187,7 @@ class Sidecar:
                     return None, ""  # the next call begins it again, and says so
                 db.backup(copy._connection(write=False))
             flaw = copy._in_transaction(_flaw, write=False)  # `run` would begin a damaged copy again, and find nothing
-        except (sqlite3.Error, OSError, UnicodeDecodeError) as problem:
+        except (*_TROUBLE, OSError) as problem:
             flaw = "" if _is_no_damage(problem) else str(problem)
             return None, flaw
         return (None, flaw) if flaw else (copy, "")
@@ -284,6 +308,10 @@ def _transaction(db: sqlite3.Connection, write: bool) -> Iterator[None]:
             db.execute("ROLLBACK")
         raise
     db.execute("COMMIT")
+
+
+def _is_held(problem: Exception) -> bool:
+    return getattr(problem, "sqlite_errorcode", 0) & _PRIMARY in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
 
 
 def _is_no_damage(problem: Exception) -> bool:

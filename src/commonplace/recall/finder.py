@@ -134,14 +134,19 @@ class Finder:
         return vectors.trouble if vectors else self._trouble
 
     def keep_up(self, by: float | None = None) -> None:
-        """Make findable what changed since the last time; at once where nothing did, and no longer than until `by`."""
+        """Make findable what changed since the last time; at once where nothing did, and no longer than until `by`.
+
+        Raises:
+            Late: another process held the tables until then.
+
+        """
         most = _BATCH if by is None else _SMALL_BATCH
         quick = self._vectors if self._quick else None  # opened before any transaction
         begun = False
         while (by is None or time.monotonic() < by) and self._side.run(lambda db: self._waits(db, quick)):
-            begun = self._side.run(lambda db: self._take_some(db, quick, most), write=True) or begun
+            begun = self._side.run(lambda db: self._take_some(db, quick, most), write=True, by=by) or begun
         if begun:
-            self._side.run(_drop_orphans, write=True)
+            self._side.run(_drop_orphans, write=True, by=by)
 
     def forget(self, keys: Sequence[str]) -> None:
         """Let these texts be found no more, at once: their words are to stay nowhere until somebody recalls."""
