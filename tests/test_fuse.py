@@ -57,7 +57,10 @@ def reached(known, name):
 )
 def test_a_correction_is_never_below_what_it_corrects(scores, correcting):
     """Over chains, circles and several corrections, those found and those that were not."""
-    known = {name: PLAIN._replace(corrected=tuple(set(correcting.get(name, ())) - {name})) for name in NAMES}
+    known = {
+        name: PLAIN._replace(corrected=tuple(newer for newer in correcting.get(name, ()) if newer != name))
+        for name in NAMES
+    }
     order = keys(ordered([placed(name, score) for name, score in scores.items()], known))
     assert len(order) == len(set(order))
     assert set(scores) <= set(order)
@@ -353,3 +356,18 @@ def test_what_is_close_in_meaning_rises_and_what_is_not_known_is_taken_for_the_a
     assert order[1].parts.meaning == pytest.approx((order[0].parts.meaning + order[2].parts.meaning) / 2)
     assert "close in meaning (0.80)" in fuse.reasons(order[0], (), None)
     assert fuse.meaning(texts, {}) == texts
+
+
+def test_a_correction_whose_claims_do_not_hold_still_stands_before_what_it_corrects(book, tmp_path):
+    workspace = tmp_path / "work"
+    (workspace / "scripts").mkdir(parents=True)
+    (workspace / "scripts" / "old.sh").write_text("exit 0\n")
+    memory = written(book, {
+        "old": ("Run `scripts/old.sh` to deploy", "created: 2026-05-01"),
+        "new": ("It is `scripts/new.sh` now", "supersedes: [old]\ncreated: 2026-05-02"),
+        "other": ("Deploy with `scripts/gone.sh`, deploy it again", "created: 2026-05-01"),
+    })  # fmt: skip
+    hits = memory.recall("deploy", workspace=str(workspace))
+    names = [hit.name for hit in hits]
+    assert hits[names.index("new")].broken
+    assert names.index("new") < names.index("old")

@@ -178,8 +178,16 @@ class Recalling:
             lower = _BROKEN * min(sum(state != verify.HOLDS for _, state, _ in known), _MOST_BROKEN)
             parts = (*hit.parts, ("claims", -round(lower, 3))) if lower else hit.parts
             hits.append(hit._replace(claims=known, score=round(hit.score - lower, 3), parts=parts))
-        order = sorted(hits, key=lambda hit: -hit.score) if any(hit.broken for hit in hits) else hits
-        return Recall(order, took_ms=found.took_ms, more=found.more, guessed=found.guessed)
+        if any(hit.broken for hit in hits):
+            hits = self._in_order(hits)
+        return Recall(hits, took_ms=found.took_ms, more=found.more, guessed=found.guessed)
+
+    def _in_order(self, hits: Sequence[Hit]) -> list[Hit]:
+        """Best first, but each behind what corrects it."""
+        by_name = {hit.name: hit for hit in sorted(hits, key=lambda hit: -hit.score)}
+        known = self._catalog.standing(list(by_name), self._today())
+        order = fuse.corrections_first(list(by_name), lambda name: fuse.corrections_of(name, by_name, known))
+        return [by_name[name] for name in order]
 
     def _hit(self, card: Card, placed: Placed, about: Standing, words: Sequence[Word]) -> Hit:
         day = date.fromisoformat(card.day) if card.day else None

@@ -7,7 +7,7 @@ confirmed on two others (`docs/benchmarks.md`).
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from datetime import date
 from itertools import chain
 from math import log, log2
@@ -135,40 +135,44 @@ def standing(
         if one.found.key in known
     )
     by_key = {one.found.key: one for one in weighed}
-    for one in weighed:
-        newest = _come_to(one.found.key, by_key, known)
-        if newest not in by_key and may(newest):
-            by_key[newest] = unasked(newest)._replace(corrects=one.found.key)
-    order: dict[str, Placed] = {}
+    ends = {_come_to(key, by_key, known) for key in by_key}
+    there = {*by_key, *filter(may, ends.difference(by_key))}
+    order = corrections_first(list(by_key), lambda key: corrections_of(key, there, known))
+    return [by_key.get(key, unasked(key))._replace(corrects=old) for key, old in order.items()]
+
+
+def corrections_first(keys: Sequence[str], corrections: Callable[[str], Sequence[str]]) -> dict[str, str]:
+    """Keys in their order, but behind what corrects them; with each the one for which it stands where it does, or ''."""
+    order: dict[str, str] = {}
     seen = set[str]()
-    waiting = weighed[::-1]
-    while waiting:  # a note is met twice: what corrects it is placed in between
-        one = waiting[-1]
-        if one.found.key in seen:
-            order.setdefault(waiting.pop().found.key, one)
+    waiting = [(key, "") for key in reversed(keys)]
+    while waiting:  # a key is met twice: what corrects it is placed in between
+        key, old = waiting[-1]
+        if key in seen:
+            waiting.pop()
+            order.setdefault(key, old)
         else:
-            seen.add(one.found.key)
-            newer = [name for name in _corrections(one.found.key, by_key, known) if name not in seen]
-            waiting += [by_key[name]._replace(corrects=one.found.key) for name in reversed(newer)]
-    return list(order.values())
+            seen.add(key)
+            waiting += [(newer, key) for newer in reversed(corrections(key)) if newer not in seen]
+    return order
 
 
-def _corrections(key: str, by_key: Mapping[str, Placed], known: Mapping[str, Standing]) -> list[str]:
-    """What corrects a note and has a place too, however many steps away."""
+def corrections_of(key: str, there: Container[str], known: Mapping[str, Standing]) -> list[str]:
+    """What corrects a note and is there too, however many steps away."""
     found, seen, waiting = list[str](), {key}, [key]
     for name in waiting:  # which grows meanwhile
         for newer in known[name].corrected:
             if newer in known and newer not in seen:
                 seen.add(newer)
-                (found if newer in by_key else waiting).append(newer)
+                (found if newer in there else waiting).append(newer)
     return found
 
 
-def _come_to(name: str, by_key: Mapping[str, Placed], known: Mapping[str, Standing]) -> str:
-    """What the newest correction of a note has come to by now: the last there is, or the first that has a place."""
+def _come_to(name: str, there: Container[str], known: Mapping[str, Standing]) -> str:
+    """What the newest correction of a note has come to by now: the last there is, or the first that is there too."""
     seen = {name}
     while newer := next((each for each in known[name].corrected if each in known and each not in seen), ""):
-        if newer in by_key:
+        if newer in there:
             return newer
         seen.add(newer)
         name = newer
