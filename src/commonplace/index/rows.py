@@ -13,7 +13,7 @@ from datetime import date
 from commonplace.errors import BadName
 from commonplace.index import state
 from commonplace.index.listing import Line, line_of
-from commonplace.index.values import CORRECTED, Garbled, unpacked
+from commonplace.index.values import CORRECTED, Garbled, packed, unpacked
 from commonplace.named import NamedTuple
 from commonplace.note.kind import Kind
 from commonplace.note.note import Note
@@ -125,9 +125,9 @@ def put_note(db: sqlite3.Connection, found: Found) -> None:
     db.execute("DELETE FROM notes WHERE name = ?", (note.name,))
     db.execute(_PUT_NOTE, (
         note.name, slug_of(note.name), note.folder, note.stamp, author, trust_of(author), str(note.kind),
-        note.word, note.title, note.description, _packed(note.tags), _iso(note.created), _iso(note.updated),
-        _iso(note.updated or note.created), _iso(note.expires), int(note.pinned), _packed(note.applies_to),
-        _packed(note.supersedes), note.origin, note.session, _packed(note.odd), line_of(note), note.body,
+        note.word, note.title, note.description, packed(note.tags), _iso(note.created), _iso(note.updated),
+        _iso(note.updated or note.created), _iso(note.expires), int(note.pinned), packed(note.applies_to),
+        packed(note.supersedes), note.origin, note.session, packed(note.odd), line_of(note), note.body,
     ))  # fmt: skip
 
 
@@ -161,14 +161,6 @@ def line_row(row: tuple[str, str, str, str]) -> Line:
     if not _TEXT.issuperset(map(type, row)):
         raise Garbled(f"a value of {row[0]!r} is of another type")
     return Line(row[0], KIND[row[1]], row[2], unpacked(row[3])[:CORRECTED] if row[3] else ())
-
-
-def _packed(items: tuple[str, ...]) -> str:
-    if not items:
-        return ""
-    import json
-
-    return json.dumps(items)
 
 
 def slug_of(name: str) -> str:

@@ -106,16 +106,31 @@ def _correcting(db: sqlite3.Connection, day: str) -> dict[str, list[str]]:
     return by_old
 
 
+def packed(items: tuple[str, ...]) -> str:
+    """A tuple as the text it is kept as: a list of JSON, for whose plainest form nobody needs to load that."""
+    if not items:
+        return ""
+    plain = "".join(items)
+    if plain.isascii() and plain.isprintable() and not {'"', "\\"} & set(plain):
+        return '["' + '", "'.join(items) + '"]'
+    import json
+
+    return json.dumps(items)
+
+
 def unpacked(text: str) -> tuple[str, ...]:
     """A tuple from the text it is kept as."""
     if not text:
         return ()
-    import json
-
     try:
+        items = text[2:-2].split('", "')
+        if (text[:2], text[-2:]) == ('["', '"]') and not {'"', "\\"} & set("".join(items)):
+            return tuple(items)
+        import json
+
         return tuple(map(str, json.loads(text)))
     except (ValueError, TypeError) as problem:
-        raise Garbled(f"{text[:40]!r} is no list") from problem
+        raise Garbled(f"{str(text)[:40]!r} is no list") from problem
 
 
 def whole(value: object) -> int:
