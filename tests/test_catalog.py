@@ -1,5 +1,6 @@
 """The catalog among processes, threads and forks: what was acknowledged is seen, and what is shared agrees."""
 
+import json
 import os
 import subprocess
 import sys
@@ -8,18 +9,23 @@ from concurrent.futures import ThreadPoolExecutor
 from datetime import date, timedelta
 from threading import Event, Thread
 
+import hypothesis
 import pytest
+from hypothesis import strategies as st
 from tests.elsewhere import Elsewhere
 from tests.places import ROOT, UnsyncedDisk
 from tests.test_drift import NOW, above_the_limit, agree, cache_of, file, index_of, opened, shelf
 
 from commonplace import Call
+from commonplace.index import state, values
 from commonplace.index.catalog import Catalog
 from commonplace.index.sidecar import Sidecar
 from commonplace.note.note import Note
 from commonplace.store.base import Change
 from commonplace.store.files import FileStore
 from commonplace.store.ram import RamStore
+from commonplace.store.raw import MARKED, Folder, differing
+from commonplace.store.raw import mark_of as state_mark
 from commonplace.testing.faulty import Fault, FaultyDisk
 
 
@@ -276,6 +282,118 @@ def test_a_refresh_that_began_before_a_change_does_not_undo_what_followed_it(boo
             assert {note.name: note.body for note, _ in catalog.notes()} == {
                 seen.name: store.get(seen.name).note.body for seen in store.scan().seen
             }
+
+
+# --- lists in a column -------------------------------------------------------------------------------------------
+
+
+@hypothesis.given(st.lists(st.text(st.sampled_from('ab ",[]\\\n\x7fé'), max_size=6), max_size=4).map(tuple))
+def test_a_list_is_kept_as_json_whether_that_is_loaded_for_it_or_not(items):
+    text = values.packed(items)
+    assert json.loads(text or "[]") == list(items)
+    assert values.unpacked(text) == values.unpacked(json.dumps(items)) == items
+
+
+@pytest.mark.parametrize("garbled", ['["a', "a", '["a"b", "c"]', '["a", "b]', "7", "{}]", b"\xff", 7, '["\\"]'])
+def test_what_is_no_list_is_garbled(garbled):
+    with pytest.raises(values.Garbled):
+        values.unpacked(garbled)
+
+
+# --- known by its mark -------------------------------------------------------------------------------------------
+
+
+def asked_of_files(catalog):
+    """What a refresh asks the rows of files, and how many names it asks for."""
+    said = []
+    catalog.side.run(lambda db: db.set_trace_callback(said.append))
+    catalog.refresh()
+    catalog.side.run(lambda db: db.set_trace_callback(None))
+    return [statement.count("'fact-") for statement in said if "ctime FROM files" in statement]
+
+
+def mark_of(catalog):
+    return catalog.side.run(state.read).mark
+
+
+def many(book, count):
+    book.mkdir(exist_ok=True)
+    for number in range(count):
+        file(book, f"fact-{number:04d}", f"It is {number}.")
+    time.sleep(0.02)  # what is read in the moment it changed is read again
+    catalog = Catalog(FileStore(os.fspath(book), disk=UnsyncedDisk()), Sidecar(None), today=date.today)
+    catalog.refresh()
+    return catalog
+
+
+def test_an_unchanged_directory_is_known_by_its_mark_and_no_row_of_its_files_is_read(book):
+    catalog = many(book, 5)
+    assert asked_of_files(catalog) == []
+    file(book, "fact-new", "It came.")
+    time.sleep(0.02)
+    assert asked_of_files(catalog) == [0]
+    assert asked_of_files(catalog) == []
+    (book / "fact-0001.md").unlink()
+    assert asked_of_files(catalog) == [0]
+    assert asked_of_files(catalog) == []
+
+
+def test_where_a_file_changes_it_is_compared_with_those_marked_with_it_and_no_others(book):
+    catalog = many(book, 600)
+    file(book, "fact-0300", "It is otherwise.")
+    time.sleep(0.02)
+    assert [0 < count <= MARKED for count in asked_of_files(catalog)] == [True]
+    assert {note.name: note.body for note, _ in catalog.notes()}["fact-0300"] == "It is otherwise."
+    assert asked_of_files(catalog) == []
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        "UPDATE files SET size = size + 1 WHERE name = 'fact-0001'",
+        "DELETE FROM files WHERE name = 'fact-0001'",
+        "INSERT OR REPLACE INTO files SELECT 'fact-0001', '', 1, 1, 1, 1, 1, ''",
+        "INSERT INTO files VALUES ('gone', '', 1, 1, 1, 1, 1, '')",
+    ],
+)
+def test_whoever_changes_a_row_takes_the_mark_away(book, change):
+    catalog = many(book, 5)
+    assert mark_of(catalog)
+    catalog.side.run(lambda db: db.execute(change), write=True)
+    assert mark_of(catalog) == ""
+    catalog.refresh()
+    assert len(catalog.stamps()) == 5
+    assert mark_of(catalog)
+
+
+@pytest.mark.parametrize("mark", ["", "0", "0 0", "{} 0", "{0} {1} {1}", "\0", "{1}"])
+def test_a_mark_that_is_not_the_directorys_is_worth_nothing(book, mark):
+    catalog = many(book, 5)
+    words = mark_of(catalog).split()
+    catalog.side.run(lambda db: state.put(db, "mark", mark.format(*words)), write=True)
+    file(book, "fact-0002", "It is otherwise.")
+    time.sleep(0.02)
+    catalog.refresh()
+    assert {note.name: note.body for note, _ in catalog.notes()}["fact-0002"] == "It is otherwise."
+
+
+def test_what_is_no_note_any_more_is_seen_to_be_gone_though_its_name_stands(book):
+    catalog = many(book, 5)
+    (book / "fact-0003.md").unlink()
+    (book / "fact-0003.md").mkdir()
+    catalog.refresh()
+    assert "fact-0003" not in catalog.stamps()
+    os.rmdir(book / "fact-0003.md")
+    file(book, "fact-0003", "x" * 70_000)
+    catalog.refresh()
+    assert "fact-0003" not in catalog.stamps()
+
+
+def test_numbers_too_large_to_be_marked_have_the_files_compared_one_by_one():
+    folder = Folder("")
+    folder.files, folder.states = ["a.md"], [0o100600, 1 << 63, 1, 1, 1]
+    assert state_mark([folder], "") == ""
+    assert differing("", "") is None
 
 
 def test_counts_lines_and_order_follow_every_kind_of_change(book):

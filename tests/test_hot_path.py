@@ -89,6 +89,42 @@ def test_a_recall_of_plain_notes_in_a_fresh_process_reads_no_unicode_tables(stag
     assert "commonplace.note.likeness" not in second["recall"]
 
 
+# What a recall in a fresh process does without, where nothing changed; and after a change made outside.
+QUIET = {"typing", "dataclasses", "inspect", "ast", "json", "hashlib", "unicodedata", "commonplace.note.note", "commonplace.index.rows"}  # fmt: skip
+CHANGED = {"typing", "json", "unicodedata", "commonplace.guard.admission", "commonplace.outcomes", "commonplace.saving"}
+
+RECALL = """
+import sys
+bare = set(sys.modules)
+from commonplace.__main__ import main
+sys.argv = ["commonplace", "recall", "deploy"]
+assert main() == 0
+print("loaded", *set(sys.modules) - bare)
+"""
+
+
+def loaded_by_recall():
+    done = subprocess.run([sys.executable, "-I", "-c", RECALL], capture_output=True, text=True, timeout=30, check=True)
+    assert "deploy" in done.stdout.splitlines()[0]
+    return set(done.stdout.splitlines()[-1].split())
+
+
+def test_a_recall_in_a_fresh_process_loads_only_what_looking_and_finding_take(tmp_path, monkeypatch):
+    place = tmp_path / "notebook"
+    monkeypatch.setenv("COMMONPLACE_HOME", str(tmp_path / "home"))
+    monkeypatch.setenv("MEMORY_DIR", str(place))
+    run(str(place), "list")
+    time.sleep(0.02)  # what is read in the moment it changed is read again
+    loaded_by_recall()
+    assert not QUIET & loaded_by_recall()
+    with (place / "deploy.md").open("a") as file:
+        file.write("A line more.\n")
+    time.sleep(0.02)
+    found = CHANGED & loaded_by_recall()
+    assert not found, found
+    assert not QUIET & loaded_by_recall()
+
+
 def test_the_tools_are_loaded_by_those_who_ask_for_them(stages):
     for process in stages:
         for stage, loaded in process.items():

@@ -22,7 +22,6 @@ _LOOKS = 3
 _LONGEST = 200  # of what a repository names: a path
 # So many words before and after a name say whether it is denied; so many may stand between it and the word `branch`.
 _AROUND, _BETWEEN = 8, 2
-
 _WHY, _NEXT_PART = "**Why:**", "**"
 # Taken out of a word, signs like these leave letters and digits where it is spelt as such names are.
 _PACKAGE_SIGNS, _REF_SIGNS, _PATH_SIGNS, _FLAG_SIGNS = (
