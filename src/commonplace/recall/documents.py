@@ -9,18 +9,23 @@ import os
 import re
 import sqlite3
 import stat
+import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from datetime import date
 from typing import NamedTuple
 
+from commonplace.index import state
 from commonplace.index.sidecar import Sidecar
 from commonplace.recall import fuse
 from commonplace.recall.finder import Changes, Finder
 from commonplace.recall.lexical import Text
+from commonplace.store.base import Seen, settled
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Self
+
     from commonplace.recall.semantic import Encoder
 
 _PAGES = (".md", ".markdown", ".mdx")
@@ -34,12 +39,15 @@ _PASSAGE_CHARS = 2_000
 _SKIPPED = frozenset(("node_modules", "__pycache__", "venv", "site-packages", "dist", "build", "target", "vendor"))
 _HEADING = re.compile(r"(#{1,6})[ \t]+(.*)")
 _CLOSING = re.compile(r"[ \t]#+$")
-_FENCE = re.compile(r"[ \t]{0,3}(`{3,}|~{3,})")
+_FENCE = re.compile(r"[ \t]{0,3}(`{3,}(?=[^`]*$)|~{3,})")
 _DEPTH = 6
 _MOST_PASSAGES = 1_000
+# How often a query is asked again where the tables were begun again under it.
+_LOOKS = 3
 
 _KNOWN = "SELECT name, inode, size, mtime, ctime FROM files"
-_PUT = "INSERT OR REPLACE INTO files VALUES (?, '', ?, ?, ?, ?, 0, '')"
+_KEPT_AT = "SELECT version FROM files WHERE name = ?"
+_PUT = "INSERT OR REPLACE INTO files VALUES (?, '', ?, ?, ?, ?, ?, '')"
 _OF_PAGE = "SELECT key FROM texts WHERE key >= ? AND key < ?"
 
 _SAFE = os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
@@ -72,29 +80,38 @@ class Documents:
     def __init__(self, root: str) -> None:
         self._root = os.path.realpath(root)
         self._changed: dict[str, _Mark | None] | None = None  # None: not looked yet
+        self._version = self._at = 0  # of the tables that was held against; when that was
 
     def look(self) -> None:
         """Let the next question see what changed since."""
         self._changed = None
 
     def waits(self, db: sqlite3.Connection) -> bool:
-        if self._changed is None:
+        if self._changed is None or self._version != state.version(db):  # others may have taken the tables' place
+            self._version, self._at = state.version(db), time.time_ns()
             known = {name: tuple(mark) for name, *mark in db.execute(_KNOWN)}
             there = dict(_pages(self._root))
-            self._changed = {name: mark for name, mark in there.items() if known.get(name) != mark}
+            self._changed = {name: _settled(mark, self._at) for name, mark in there.items() if known.get(name) != mark}
             self._changed |= dict.fromkeys(known.keys() - there.keys())
         return bool(self._changed)
 
     def changes(self, db: sqlite3.Connection, most: int) -> Changes:
         texts: list[Text] = []
         gone: list[str] = []
-        while self._changed and len(texts) < most:
-            page, mark = self._changed.popitem()
-            gone += [key for (key,) in db.execute(_OF_PAGE, (f"{page}//", f"{page}/0"))]
-            db.execute("DELETE FROM files WHERE name = ?", (page,))
-            if mark is not None:
-                db.execute(_PUT, (page, *mark))
-                texts += _texts(page, _read(self._root, page))
+        self.waits(db)
+        changed = self._changed or {}
+        for page, mark in list(changed.items()):
+            kept = db.execute(_KEPT_AT, (page,)).fetchone()
+            if kept == (None if mark is None else (self._at,)):  # only where it stands there was it not undone
+                del changed[page]
+            elif len(texts) >= most:
+                break
+            else:
+                gone += [key for (key,) in db.execute(_OF_PAGE, (f"{page}//", f"{page}/0"))]
+                db.execute("DELETE FROM files WHERE name = ?", (page,))
+                if mark is not None:
+                    db.execute(_PUT, (page, *mark, self._at))
+                    texts += _texts(page, _read(self._root, page))
         return Changes(tuple(texts), tuple(gone))
 
     def texts(self, db: sqlite3.Connection, keys: Sequence[str]) -> Sequence[Text]:  # noqa: ARG002 - they lie in files
@@ -106,11 +123,11 @@ class Documents:
         self._changed = None
         self.waits(db)
 
-    def section(self, key: str) -> tuple[str, Section] | None:
-        """The page and the section a key stands for, as the page is now."""
-        page, _, number = key.rpartition("//")
-        sections = list(sections_of(_read(self._root, page)))
-        return (page, sections[int(number)]) if int(number) < len(sections) else None
+    def sections(self, keys: Sequence[str]) -> dict[str, tuple[str, Section]]:
+        """The page and the section each key stands for, as the page is now."""
+        pages = dict.fromkeys(key.rpartition("//")[0] for key in keys)
+        cut = {page: enumerate(sections_of(_read(self._root, page))) for page in pages}
+        return {f"{page}//{number}": (page, section) for page, cuts in cut.items() for number, section in cuts}
 
     def _texts_of(self, page: str) -> list[Text]:
         return _texts(page, _read(self._root, page))
@@ -139,20 +156,36 @@ class Context:
         limit = min(max(limit, 0), _MOST_PASSAGES)
         if not self._root:
             return []
-        self._documents.look()
+        out = list[Passage]()
+        for _ in range(_LOOKS):
+            tables = self._side.begun
+            self._documents.look()
+            out = self._passages(query, limit)
+            if self._side.begun == tables:
+                break
+        return out
+
+    def _passages(self, query: str, limit: int) -> list[Passage]:
         answers = self._finder.find(query, self._today(), most=limit)
+        best = answers.placed[:limit]
+        sections = self._documents.sections([one.found.key for one in best])
         out = []
-        for one in answers.placed[:limit]:
-            found = self._documents.section(one.found.key)
-            if found is not None:
-                page, section = found
+        for one in best:
+            if one.found.key in sections:
+                page, section = sections[one.found.key]
                 why = fuse.reasons(one, answers.words, None)
                 out.append(Passage(page, section.line, section.heading, section.text, round(one.parts.sum, 3), why))
         return out
 
     def close(self) -> None:
-        """Let go of what is held open; the next search opens it again."""
+        """Let go of what is held open; the next search opens it again. A `with` block does it at its end."""
         self._side.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
 
 
 def sections_of(page: str) -> Iterator[Section]:
@@ -169,9 +202,9 @@ def sections_of(page: str) -> Iterator[Section]:
         if heading:
             yield from _pieces(begin, _path(above), lines)
             depth = len(heading[1])
-            above[depth:] = [_CLOSING.sub("", heading[2].rstrip()), *[""] * (_DEPTH - depth)]
+            above[depth:] = [_CLOSING.sub("", heading[2]).rstrip(), *[""] * (_DEPTH - depth)]
             begin, lines = number, []
-        lines.append(line)
+        lines.append(line.removesuffix("\r"))
     yield from _pieces(begin, _path(above), lines)
 
 
@@ -235,6 +268,10 @@ def _mark(entry: os.DirEntry[str], name: str) -> _Mark | None:
     return (found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns)
 
 
+def _settled(mark: _Mark, at: int) -> _Mark:
+    return settled(Seen("", "", mark), at).signature
+
+
 def _storable(name: str) -> bool:
     try:
         name.encode()
@@ -257,6 +294,6 @@ def _read(root: str, page: str) -> str:
         finally:
             os.close(at)
         with os.fdopen(fd, "rb") as file:
-            return file.read(_PAGE_BYTES).decode("utf-8", "replace") if stat.S_ISREG(os.fstat(fd).st_mode) else ""
+            return file.read(_PAGE_BYTES).decode("utf-8-sig", "replace") if stat.S_ISREG(os.fstat(fd).st_mode) else ""
     except OSError:  # gone meanwhile, or no page any more
         return ""
