@@ -371,3 +371,11 @@ def test_a_correction_whose_claims_do_not_hold_still_stands_before_what_it_corre
     names = [hit.name for hit in hits]
     assert hits[names.index("new")].broken
     assert names.index("new") < names.index("old")
+
+
+def test_a_reason_names_what_a_text_holds_and_not_what_was_typed_around_it(book):
+    memory = written(book, {"a": ("Deploy with care, by `deploy-prod.sh`.", ""), "b": ("Staging is a copy.", "")})
+    said = lambda query: {hit.name: [r for r in hit.reasons if " in its " in r] for hit in memory.recall(query)}  # noqa: E731
+    assert said("deployStaging") == {"a": ["deploy in its text"], "b": ["staging in its text"]}
+    assert said("deployProd.sh") == {"a": ["deployProd.sh in its text"]}
+    assert said("src/app/staging_copy.py") == {"b": ["staging in its text", "copy in its text"]}

@@ -72,6 +72,8 @@ class Word(NamedTuple):
 
     shown: str
     terms: tuple[str, ...]
+    part_of: str = ""
+    """The identifier it is a part of."""
 
 
 class _Folds(dict[int, str]):
@@ -136,22 +138,10 @@ class Analyzer:
         if _is_plain(chunk):
             yield self.stem(chunk[:_TERM_CHARS])
         elif chunk.isascii():
-            yield from self._of_identifier(chunk)
+            yield from map(self._term, _identified(chunk))
         else:
             for run in re.findall(f"[{_UNSPACED}]+|[^{_UNSPACED}]+", chunk):
                 yield from _pairs(run, tails=tails) if is_unspaced(run) else self._of_word(run)
-
-    def _of_identifier(self, chunk: str) -> Iterator[str]:
-        """The whole, written as one, then its parts: `deploy-prod.sh` and `deployProd.sh` give deployprodsh first."""
-        chunk = chunk.removesuffix("'s").removesuffix("'S")
-        named = re.sub(_ELIDED, "", chunk, flags=re.IGNORECASE).replace("'", "")
-        parts = [hump for part in re.split(_JOINTS, named) for hump in _humps(part)]
-        whole = _joined(chunk.lower())
-        if whole and (len(parts) != 1 or parts[0] != whole):
-            yield self._term(whole)
-        if whole[-1:].isalnum():  # C++ and C# are not C
-            for part in parts:
-                yield self._term(part)
 
     def _of_word(self, run: str) -> Iterator[str]:
         """A word of letters that are not all ASCII, or what stood glued to another script."""
@@ -206,10 +196,12 @@ def asked(query: str, languages: Sequence[str] = (ENGLISH,)) -> list[Word]:
     analyzers = [analyzer(language) for language in languages]
     words: dict[tuple[str, ...], Word] = {}
     for chunk in naming or found:
+        parts = iter(("", *_identified(chunk)[1:]) if chunk.isascii() and not _is_plain(chunk) else ())
         for terms in zip(*(each.of(chunk) for each in analyzers), strict=False):
             variants = tuple(dict.fromkeys(filter(None, terms)))
             if variants:
-                words.setdefault(variants, Word(chunk, variants))
+                part = next(parts, "")
+                words.setdefault(variants, Word(part or chunk, variants, chunk if part else ""))
     return list(words.values())
 
 
@@ -241,6 +233,17 @@ def _naming(found: Sequence[str], languages: Sequence[str]) -> list[str]:
 def _is_plain(word: str) -> bool:
     """Whether a word is small letters of ASCII, or digits: most are."""
     return word.isascii() and ((word.isalpha() and word.islower()) or word.isdigit())
+
+
+def _identified(chunk: str) -> list[str]:
+    """The whole, written as one, then its parts: `deploy-prod.sh` and `deployProd.sh` give deployprodsh first."""
+    chunk = chunk.removesuffix("'s").removesuffix("'S")
+    named = re.sub(_ELIDED, "", chunk, flags=re.IGNORECASE).replace("'", "")
+    parts = [hump for part in re.split(_JOINTS, named) for hump in _humps(part)]
+    whole = _joined(chunk.lower())
+    if not whole[-1:].isalnum():  # C++ and C# are not C
+        return [whole] if whole else []
+    return parts if parts == [whole] else [whole, *parts]
 
 
 def _joined(chunk: str) -> str:

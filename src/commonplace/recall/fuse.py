@@ -231,8 +231,11 @@ def _spoken_of(day: str, spans: Sequence[Span]) -> str:
 
 def reasons(one: Placed, words: Sequence[Word], about: Standing | None) -> tuple[str, ...]:
     """Why a text stands where it does, in words: what it holds of the query first."""
-    said = [f"{words[number].shown} in its heading" for number in one.found.in_heading]
-    said += [f"{words[number].shown} in its text" for number in one.found.in_body]
+    said = list[str]()
+    whole = {words[number].shown for number in (*one.found.in_heading, *one.found.in_body)}
+    for numbers, where in ((one.found.in_heading, "heading"), (one.found.in_body, "text")):
+        held = [words[number] for number in numbers]
+        said += [f"{word.shown} in its {where}" for word in held if word.part_of not in whole]
     said += [f"corrects {one.corrects}"] if one.corrects else []
     said += [f"close in meaning ({one.close:.2f})"] if one.close is not None and one.close >= _CLOSE else []
     said += (

@@ -27,6 +27,8 @@ _OF_ONE_RUN = r"\b(?:0x[0-9a-fA-F]+|[0-9a-f]{12,}|\d{4}-\d\d-\d\d[T ][\d:.,]+Z?|
 # The lines nearest the end tell most; so many of them, and of those that say what is wrong, are asked with.
 _LAST_LINES = 5
 _WRONG_LINES = 20
+# Of these alone, a pattern names nothing.
+_ANY = "*?/. "
 
 
 class Situation(NamedTuple):
@@ -53,8 +55,8 @@ def asked_by(output: str) -> str:
 def _names(pattern: str, to: Situation) -> bool:
     tool, inside = _of_tool(pattern)
     if tool:  # `Bash(git push *)`: the tool, with what it is used on
-        return _like(to.tool, tool) and (not inside or _names(inside, to._replace(tool="")))
-    return bool(pattern) and (
+        return _like(to.tool, tool) and (not inside.strip(_ANY) or _names(inside, to._replace(tool="")))
+    return bool(pattern.strip(_ANY)) and (  # what names everything names nothing: such a note would always apply
         (bool(to.tool) and _like(to.tool, pattern))
         or (bool(to.command) and _in_command(pattern, to.command))
         or (bool(to.path) and _in_path(pattern, to.path))
