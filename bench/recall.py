@@ -159,16 +159,23 @@ def no_meaning() -> None: ...
 
 
 def unlooked(place: Path, encoder: Callable[[], StaticWords | None]) -> Memory:
-    """A notebook whose files are not looked at."""
+    """A notebook whose files are not looked at, with tables of its own: by another encoder they would be others."""
     with open_memory(place) as memory:
-        catalog = Unlooked(FileStore(memory.where), Sidecar(memory.status().cache), today=lambda: TODAY)
-    return Memory(FileStore(memory.where), catalog, encoder=encoder)
+        kept = memory.status().cache
+    tables = place.with_name(f"{place.name}-{encoder.__name__}")
+    shutil.copy(kept, tables)
+    return Memory(
+        FileStore(str(place)),
+        Unlooked(FileStore(str(place)), Sidecar(str(tables)), today=lambda: TODAY),
+        encoder=encoder,
+    )
 
 
 def written(place: Path, size: int) -> None:
-    """A notebook of this many notes, as files nobody has looked at."""
-    place.mkdir(0o700)
-    for number in range(size):
+    """A notebook of this many notes, one saved and the others as files nobody has looked at."""
+    with open_memory(place) as memory:
+        memory.save("The first note that went through the front door, on which the log begins.", name="front-door")
+    for number in range(size - 1):
         made = note(number)
         (place / f"{made.name}.md").write_bytes(render(made))
 
@@ -276,14 +283,16 @@ def one_by_one(home: Path, size: int, terms: int, rounds: int) -> None:
 def warm(home: Path, rounds: int) -> None:
     for size in SIZES:
         head(f"An open {'notebook' if size <= IN_FILES else 'index'}, {size:,} notes")
-        place, side, plain = home / f"notes-{size}", Sidecar(str(home / f"meaning-{size}")), home / f"fts5-{size}"
+        place, plain = home / f"notes-{size}", home / f"fts5-{size}"
+        side, words = (Sidecar(str(home / f"{kind}-{size}")) for kind in ("meaning", "words"))
         ways: dict[str, Callable[[str], object]] = {}
         if size <= IN_FILES:
             ways["recall"] = open_memory(place).recall
             ways["ranking alone"] = unlooked(place, StaticWords).recall
             ways["ranking alone, meaning off"] = unlooked(place, no_meaning).recall
         else:
-            on, off = (Finder(side, Made(size, size), encoder=encoder) for encoder in (StaticWords, no_meaning))
+            on = Finder(side, Made(size, size), encoder=StaticWords)
+            off = Finder(words, Made(size, size))
             ways["ranking alone"] = lambda query, on=on: on.find(query, TODAY)
             ways["ranking alone, meaning off"] = lambda query, off=off: off.find(query, TODAY)
         db = sqlite3.connect(plain)

@@ -134,6 +134,8 @@ def standing(
         for one in texts
         if one.found.key in known
     )
+    if not any(known[one.found.key].corrected for one in weighed):  # as in most notebooks
+        return weighed
     by_key = {one.found.key: one for one in weighed}
     ends = {_come_to(key, by_key, known) for key in by_key}
     there = {*by_key, *filter(may, ends.difference(by_key))}
