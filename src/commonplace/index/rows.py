@@ -70,7 +70,8 @@ def work_in(db: sqlite3.Connection, had: state.State, looked: Looked) -> bool | 
 
     Answers whether any note says something else than before; None, and nothing written, into other tables.
     """
-    if had.scanned and not state.get(db, "scanned", 0.0):
+    # Tables begun again know nothing; those taken over from the file may know less than those that were looked at.
+    if (had.scanned and not state.get(db, "scanned", 0.0)) or state.version(db) < had.version:
         return None
     version = state.version(db) + 1
     newer = {name for (name,) in db.execute("SELECT name FROM files WHERE version > ?", (had.version,))}
@@ -92,7 +93,8 @@ def work_in_some(db: sqlite3.Connection, had: state.State, again: Sequence[Read]
     """Write what a look had the time to read; the next goes on with the rest. Nothing yet says that all is known."""
     if had.log != log and had.scanned:  # by another log, who wrote the rest would be told by two
         return
-    if had.scanned and not state.get(db, "scanned", 0.0):
+    # Tables begun again know nothing; those taken over from the file may know less than those that were looked at.
+    if (had.scanned and not state.get(db, "scanned", 0.0)) or state.version(db) < had.version:
         return
     version = state.version(db) + 1
     newer = {name for (name,) in db.execute("SELECT name FROM files WHERE version > ?", (had.version,))}
